@@ -1,0 +1,1 @@
+"""Values and rules: no I/O, no SQL, no other package of ours."""

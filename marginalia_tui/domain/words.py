@@ -1,0 +1,15 @@
+"""Counting words: one rule, everywhere.
+
+A run of letters, digits and marks is a word (an apostrophe or a hyphen inside does not part it); each Han
+character and each kana counts as one, since those scripts write no spaces.
+"""
+
+import re
+
+_SINGLE = "\u3005\u3007\u3041-\u309f\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
+_WORD = re.compile(rf"[{_SINGLE}]|[^\W_{_SINGLE}]+(?:['\u2019\u2010\u2011-][^\W_{_SINGLE}]+)*")
+
+
+def count_words(text: str) -> int:
+    """The number of words of a text."""
+    return sum(1 for _ in _WORD.finditer(text))
