@@ -71,7 +71,7 @@ Json = None | bool | int | float | str | list[Any] | dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Book:
-    """A book: a tree of parts and the settings of the whole. `active_leaf` is the end of the branch that is read."""
+    """A book: a tree of parts and what holds for the whole; `active_leaf` ends the branch that is read."""
 
     KIND: ClassVar[str] = "book"
     LETTER: ClassVar[str] = "b"
@@ -118,9 +118,23 @@ class Part:
     chars: Annotated[int, Spec(Role.DERIVED, Shape.NUMBER, "characters")] = 0
 
 
-Item = Book | Part
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The plan that an agent keeps while it works, an item of the copy so that a restore takes it back."""
 
-KINDS: dict[str, type[Book] | type[Part]] = {Book.KIND: Book, Part.KIND: Part}
+    KIND: ClassVar[str] = "plan"
+    LETTER: ClassVar[str] = "p"
+
+    uuid: str
+    """The uuid of the run."""
+    book: Annotated[str, Spec(Role.RUN_LOCAL, Shape.REF, "book")]
+    steps: Annotated[str, Spec(Role.RUN_LOCAL, Shape.STRING, "steps")] = "[]"
+    """JSON: a list of objects with `step` and `status`."""
+
+
+Item = Book | Part | Plan
+
+KINDS: dict[str, type[Book] | type[Part] | type[Plan]] = {Book.KIND: Book, Part.KIND: Part, Plan.KIND: Plan}
 """Kind name -> class, in the order in which a space writes them (what is referred to first)."""
 
 

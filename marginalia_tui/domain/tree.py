@@ -104,7 +104,7 @@ class StoryTree:
         return len(self.branch(self.row(uuid).uuid))
 
     def branch_showing(self, uuid: str) -> str:
-        """The leaf of the branch that shows a part: the active one when it does, else the newest below the part."""
+        """The leaf of the branch that shows a part: the active one if it can, else the newest below it."""
         if uuid in self.positions and self.active_leaf is not None:
             return self.active_leaf
         return self.leaf_below(self.row(uuid).uuid)

@@ -1,0 +1,90 @@
+"""The journal read backwards: restore a space to a position, undo and redo for the author.
+
+Each of them is a new change, so that it can be taken back in its turn.
+"""
+
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from marginalia_tui.domain.errors import Refused
+from marginalia_tui.domain.items import KINDS
+from marginalia_tui.store import journal, tables
+from marginalia_tui.store.space import LIBRARY
+from marginalia_tui.store.store import ReadTx, WriteTx
+
+UNDO_REACH = 200
+"""Changes of a book that undo looks back over."""
+
+
+def restore(tx: WriteTx, space_id: int, position: int) -> list[str]:
+    """Brings every item of a space to the state that it had at a position of the journal.
+
+    Returns:
+        The uuids that were changed.
+    """
+    spans = journal.fold(tx.connection, space_id, position)
+    return tx.space(space_id).put_states({key: span.before for key, span in spans.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change that undo or redo would take back next, with the word that is shown for it."""
+
+    change: int
+    label: str
+    run: str | None
+    """The run whose work it applied."""
+
+
+def next_undo(tx: ReadTx, book: str) -> Step | None:
+    """The author's newest change of a book that is not taken back yet."""
+    return _next(tx, book, redo=False)
+
+
+def next_redo(tx: ReadTx, book: str) -> Step | None:
+    """The newest undo of a book that nothing new came after."""
+    return _next(tx, book, redo=True)
+
+
+def _next(tx: ReadTx, book: str, *, redo: bool) -> Step | None:
+    change = tables.change.c
+    query = (
+        select(change.id, change.label, change.run, change.undoes)
+        .where(change.space_id == LIBRARY, change.book == book)
+        .order_by(change.id.desc())
+        .limit(UNDO_REACH)
+    )
+    rows = tx.connection.execute(query).all()
+    labels = {row.id: row for row in rows}
+    undone: set[int] = set()
+    for row in rows:
+        if row.undoes is None:
+            if redo:
+                return None
+            if row.id not in undone:
+                return Step(row.id, row.label, row.run)
+        elif row.id not in undone:
+            undone.add(row.undoes)
+            target = labels.get(row.undoes)
+            is_undo = target is None or target.undoes is None
+            if redo and is_undo:
+                return Step(row.id, target.label if target else row.label, target.run if target else row.run)
+    return None
+
+
+def take_back(tx: WriteTx, book: str, step: Step) -> list[str]:
+    """Writes the states that were there before a change. The act of `tx` must name it in `undoes`.
+
+    Raises:
+        Refused: an item was changed since by something that undo does not see.
+    """
+    assert tx.act.undoes == step.change
+    spans = journal.fold_change(tx.connection, LIBRARY, step.change)
+    space = tx.space(LIBRARY)
+    for kind, cls in KINDS.items():
+        uuids = [uuid for of, uuid in spans if of == kind]
+        now = space.hashes(cls, uuids)
+        if any(now.get(uuid) != spans[kind, uuid].after for uuid in uuids):
+            raise Refused(f"{step.label!r} can't be taken back: what it changed has been changed since.")
+    return space.put_states({key: span.before for key, span in spans.items()})

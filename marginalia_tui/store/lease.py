@@ -1,0 +1,110 @@
+"""The lease of a run: who works it.
+
+It is an OS file lock held by the working process (no clock, so that a laptop that slept can't be fooled) and an
+epoch in the row of the run. Every transaction of the run names its epoch and changes nothing once another
+process took the run over. Each epoch has a lock file of its own, so that a taken-over owner that still holds the
+old file stands in nobody's way.
+"""
+
+import fcntl
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from sqlalchemy import select, update
+
+from marginalia_tui.domain.errors import Busy, NotFound
+from marginalia_tui.store import tables
+from marginalia_tui.store.journal import Act
+from marginalia_tui.store.store import Store, WriteTx
+
+
+class Lease:
+    """A run held by this process until `release`."""
+
+    def __init__(self, run: str, epoch: int, fd: int, path: Path) -> None:
+        self.run = run
+        self.epoch = epoch
+        self._fd: int | None = fd
+        self._path = path
+
+    def release(self) -> None:
+        """Lets go of the run; a second time does nothing."""
+        if self._fd is not None:
+            self._path.unlink(missing_ok=True)
+            os.close(self._fd)
+            self._fd = None
+
+
+def _path(store: Store, run: str, epoch: int) -> Path:
+    return store.home / "leases" / f"{run}.{epoch}.lock"
+
+
+def is_free(store: Store, run: str, epoch: int) -> bool:
+    """Whether no living process holds the lease of this epoch."""
+    try:
+        fd = os.open(_path(store, run, epoch), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(fd)
+
+
+def acquire(
+    store: Store,
+    run: str,
+    *,
+    take_over: bool = False,
+    also: Callable[[WriteTx], None] | None = None,
+) -> Lease:
+    """Takes the lease of a run, in one transaction with what `also` writes (the status that goes with it).
+
+    Args:
+        store: the store.
+        run: the uuid of the run.
+        take_over: take it from a process that still holds it but answers nobody (it was suspended).
+        also: what to write in the same transaction; what it raises undoes the lease.
+
+    Raises:
+        NotFound: there is no such run.
+        Busy: a living process works it.
+    """
+    lease: Lease | None = None
+    try:
+        with store.write(Act(actor="studio", label="lease", run=run)) as tx:
+            row = tx.connection.execute(
+                select(tables.run.c.epoch, tables.run.c.worked_by).where(tables.run.c.uuid == run)
+            ).first()
+            if row is None:
+                raise NotFound(f"There is no run {run!r}.")
+            if not take_over and not is_free(store, run, row.epoch):
+                raise Busy(
+                    f"The run is worked by another process ({row.worked_by}): "
+                    "pause it there, or take it over with --take-over when that process hangs."
+                )
+            epoch = row.epoch + 1
+            path = _path(store, run, epoch)
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            lease = Lease(run, epoch, fd, path)
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            tx.connection.execute(
+                update(tables.run)
+                .where(tables.run.c.uuid == run)
+                .values(epoch=epoch, worked_by=f"{os.getpid()}@{socket.gethostname()}")
+            )
+            tx.touch("run", run)
+            if also is not None:
+                also(tx)
+    except BaseException:
+        if lease is not None:
+            lease.release()
+        raise
+    if row.epoch and is_free(store, run, row.epoch):
+        _path(store, run, row.epoch).unlink(missing_ok=True)
+    return lease

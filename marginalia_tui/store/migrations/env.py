@@ -1,0 +1,8 @@
+"""The environment of the migrations: runs them on the connection that `store.schema` hands over."""
+
+from alembic import context
+
+connection = context.config.attributes["connection"]
+context.configure(connection=connection, transaction_per_migration=False)
+with context.begin_transaction():
+    context.run_migrations()

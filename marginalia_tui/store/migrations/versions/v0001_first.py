@@ -1,0 +1,294 @@
+"""The first schema: spaces, the journal, the items, agents and their runs."""
+
+from alembic import op
+
+revision = "0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+TABLES = """
+CREATE TABLE space (
+    id INTEGER NOT NULL,
+    kind VARCHAR NOT NULL,
+    origin INTEGER,
+    book VARCHAR,
+    base INTEGER,
+    state VARCHAR NOT NULL,
+    created INTEGER NOT NULL,
+    CONSTRAINT pk_space PRIMARY KEY (id)
+);
+
+CREATE TABLE text (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    hash BLOB NOT NULL,
+    words INTEGER NOT NULL,
+    chars INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    CONSTRAINT uq_text_hash UNIQUE (hash)
+);
+
+CREATE TABLE state (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    hash BLOB NOT NULL,
+    data BLOB NOT NULL,
+    CONSTRAINT uq_state_hash UNIQUE (hash)
+);
+
+CREATE TABLE change (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    space_id INTEGER NOT NULL,
+    book VARCHAR,
+    actor VARCHAR NOT NULL,
+    run VARCHAR,
+    call VARCHAR,
+    label VARCHAR NOT NULL,
+    undoes INTEGER,
+    at INTEGER NOT NULL
+);
+
+CREATE INDEX ix_change_space_id_book_id ON change (space_id, book, id);
+
+CREATE TABLE journal (
+    seq INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    space_id INTEGER NOT NULL,
+    kind VARCHAR NOT NULL,
+    uuid VARCHAR NOT NULL,
+    "before" BLOB,
+    "after" BLOB,
+    change_id INTEGER NOT NULL,
+    CONSTRAINT fk_journal_change_id FOREIGN KEY(change_id) REFERENCES change (id)
+);
+
+CREATE INDEX ix_journal_change_id ON journal (change_id);
+
+CREATE INDEX ix_journal_space_id_seq ON journal (space_id, seq);
+
+CREATE INDEX ix_journal_space_id_uuid_seq ON journal (space_id, uuid, seq);
+
+CREATE TABLE book (
+    space_id INTEGER NOT NULL,
+    uuid VARCHAR NOT NULL,
+    title VARCHAR NOT NULL,
+    author VARCHAR NOT NULL,
+    description VARCHAR NOT NULL,
+    language VARCHAR NOT NULL,
+    pov VARCHAR NOT NULL,
+    tense VARCHAR NOT NULL,
+    style VARCHAR NOT NULL,
+    active_leaf VARCHAR,
+    deleted INTEGER,
+    created INTEGER NOT NULL,
+    attributes VARCHAR,
+    model VARCHAR,
+    opened INTEGER,
+    hash BLOB NOT NULL,
+    CONSTRAINT pk_book PRIMARY KEY (space_id, uuid),
+    CONSTRAINT fk_book_active_leaf FOREIGN KEY(space_id, active_leaf) REFERENCES part (space_id, uuid) DEFERRABLE INITIALLY DEFERRED
+)
+ WITHOUT ROWID;
+
+CREATE INDEX ix_book_space_id_active_leaf ON book (space_id, active_leaf);
+
+CREATE TABLE part (
+    space_id INTEGER NOT NULL,
+    uuid VARCHAR NOT NULL,
+    book VARCHAR NOT NULL,
+    parent VARCHAR,
+    created INTEGER NOT NULL,
+    title VARCHAR NOT NULL,
+    text BLOB,
+    instructions VARCHAR NOT NULL,
+    scene VARCHAR NOT NULL,
+    pov VARCHAR NOT NULL,
+    present VARCHAR NOT NULL,
+    attributes VARCHAR,
+    words INTEGER NOT NULL,
+    chars INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    CONSTRAINT pk_part PRIMARY KEY (space_id, uuid),
+    CONSTRAINT fk_part_book FOREIGN KEY(space_id, book) REFERENCES book (space_id, uuid) DEFERRABLE INITIALLY DEFERRED,
+    CONSTRAINT fk_part_parent FOREIGN KEY(space_id, parent) REFERENCES part (space_id, uuid) DEFERRABLE INITIALLY DEFERRED,
+    CONSTRAINT fk_part_text FOREIGN KEY(text) REFERENCES text (hash)
+)
+ WITHOUT ROWID;
+
+CREATE INDEX ix_part_space_id_book_words ON part (space_id, book, words);
+
+CREATE INDEX ix_part_space_id_parent ON part (space_id, parent);
+
+CREATE INDEX ix_part_text ON part (text);
+
+CREATE TABLE "plan" (
+    space_id INTEGER NOT NULL,
+    uuid VARCHAR NOT NULL,
+    book VARCHAR NOT NULL,
+    steps VARCHAR NOT NULL,
+    hash BLOB NOT NULL,
+    CONSTRAINT pk_plan PRIMARY KEY (space_id, uuid)
+)
+ WITHOUT ROWID;
+
+CREATE TABLE draft (
+    book VARCHAR NOT NULL,
+    part VARCHAR NOT NULL,
+    title VARCHAR NOT NULL,
+    text TEXT NOT NULL,
+    base BLOB NOT NULL,
+    at INTEGER NOT NULL,
+    CONSTRAINT pk_draft PRIMARY KEY (book, part)
+);
+
+CREATE TABLE model (
+    name VARCHAR NOT NULL,
+    definition TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    CONSTRAINT pk_model PRIMARY KEY (name)
+);
+
+CREATE TABLE agent (
+    uuid VARCHAR NOT NULL,
+    book VARCHAR NOT NULL,
+    name VARCHAR NOT NULL,
+    definition TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    CONSTRAINT pk_agent PRIMARY KEY (uuid),
+    CONSTRAINT uq_agent_name UNIQUE (name)
+);
+
+CREATE INDEX ix_agent_book ON agent (book);
+
+CREATE TABLE run (
+    id INTEGER NOT NULL,
+    uuid VARCHAR NOT NULL,
+    agent VARCHAR NOT NULL,
+    agent_name VARCHAR NOT NULL,
+    book VARCHAR NOT NULL,
+    space_id INTEGER,
+    status VARCHAR NOT NULL,
+    reason TEXT DEFAULT '' NOT NULL,
+    attention INTEGER DEFAULT '0' NOT NULL,
+    interactive INTEGER DEFAULT '0' NOT NULL,
+    stop_to VARCHAR,
+    epoch INTEGER DEFAULT '0' NOT NULL,
+    worked_by VARCHAR,
+    rounds INTEGER DEFAULT '0' NOT NULL,
+    prompt_tokens INTEGER DEFAULT '0' NOT NULL,
+    completion_tokens INTEGER DEFAULT '0' NOT NULL,
+    cached_tokens INTEGER DEFAULT '0' NOT NULL,
+    context_tokens INTEGER DEFAULT '0' NOT NULL,
+    cost FLOAT DEFAULT '0' NOT NULL,
+    always TEXT DEFAULT '[]' NOT NULL,
+    applied_from VARCHAR,
+    applied_change INTEGER,
+    created INTEGER NOT NULL,
+    changed INTEGER NOT NULL,
+    CONSTRAINT pk_run PRIMARY KEY (id),
+    CONSTRAINT uq_run_uuid UNIQUE (uuid)
+);
+
+CREATE INDEX ix_run_agent ON run (agent);
+
+CREATE INDEX ix_run_book_status ON run (book, status);
+
+CREATE TABLE message (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    uuid VARCHAR NOT NULL,
+    run VARCHAR NOT NULL,
+    thread VARCHAR DEFAULT '' NOT NULL,
+    ordinal INTEGER NOT NULL,
+    role VARCHAR NOT NULL,
+    text TEXT NOT NULL,
+    reasoning TEXT DEFAULT '' NOT NULL,
+    reasoning_field VARCHAR DEFAULT '' NOT NULL,
+    calls TEXT DEFAULT '[]' NOT NULL,
+    call_id VARCHAR,
+    ok INTEGER DEFAULT '1' NOT NULL,
+    notice VARCHAR,
+    seconds FLOAT DEFAULT '0' NOT NULL,
+    created INTEGER NOT NULL,
+    CONSTRAINT uq_message_run_thread_ordinal UNIQUE (run, thread, ordinal),
+    CONSTRAINT uq_message_run_thread_call_id UNIQUE (run, thread, call_id),
+    CONSTRAINT uq_message_uuid UNIQUE (uuid)
+);
+
+CREATE TABLE queue (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    run VARCHAR NOT NULL,
+    text TEXT NOT NULL,
+    created INTEGER NOT NULL
+);
+
+CREATE INDEX ix_queue_run ON queue (run);
+
+CREATE TABLE approval (
+    id INTEGER NOT NULL,
+    run VARCHAR NOT NULL,
+    call_id VARCHAR NOT NULL,
+    command VARCHAR NOT NULL,
+    arguments TEXT NOT NULL,
+    decision VARCHAR,
+    why TEXT DEFAULT '' NOT NULL,
+    created INTEGER NOT NULL,
+    CONSTRAINT pk_approval PRIMARY KEY (id),
+    CONSTRAINT uq_approval_run_call_id UNIQUE (run, call_id)
+);
+
+CREATE TABLE handle (
+    run VARCHAR NOT NULL,
+    letter VARCHAR NOT NULL,
+    number INTEGER NOT NULL,
+    uuid VARCHAR NOT NULL,
+    CONSTRAINT pk_handle PRIMARY KEY (run, letter, number),
+    CONSTRAINT uq_handle_run_uuid UNIQUE (run, uuid)
+)
+ WITHOUT ROWID;
+
+"""
+
+STATE_COLUMNS = {
+    "book": "title, author, description, language, pov, tense, style, active_leaf, deleted, created, attributes, model",
+    "part": "book, parent, created, title, text, instructions, scene, pov, present, attributes",
+    "plan": "book, steps",
+}
+
+# An item row changes only beside a journal row that names its new state. A space that is filled or dropped in
+# bulk says so in its row (`moving`) inside the transaction that does it.
+GUARDS = """
+CREATE TRIGGER {table}_insert_guard BEFORE INSERT ON {table}
+WHEN (SELECT state FROM space WHERE id = NEW.space_id) IS NOT 'moving'
+ AND (SELECT "after" FROM journal WHERE space_id = NEW.space_id AND uuid = NEW.uuid
+      ORDER BY seq DESC LIMIT 1) IS NOT NEW.hash
+BEGIN SELECT RAISE(ABORT, 'an item changes only through its space'); END;
+
+CREATE TRIGGER {table}_update_guard BEFORE UPDATE OF space_id, uuid, hash, {columns} ON {table}
+WHEN NEW.hash IS OLD.hash
+  OR NEW.uuid IS NOT OLD.uuid
+  OR NEW.space_id IS NOT OLD.space_id
+  OR (SELECT "after" FROM journal WHERE space_id = NEW.space_id AND uuid = NEW.uuid
+      ORDER BY seq DESC LIMIT 1) IS NOT NEW.hash
+BEGIN SELECT RAISE(ABORT, 'an item changes only through its space'); END;
+
+CREATE TRIGGER {table}_delete_guard BEFORE DELETE ON {table}
+WHEN (SELECT state FROM space WHERE id = OLD.space_id) IS NOT 'moving'
+ AND coalesce((SELECT "after" IS NULL FROM journal WHERE space_id = OLD.space_id AND uuid = OLD.uuid
+               ORDER BY seq DESC LIMIT 1), 0) = 0
+BEGIN SELECT RAISE(ABORT, 'an item changes only through its space'); END;
+"""
+
+
+def upgrade() -> None:
+    connection = op.get_bind()
+    statements = TABLES.split(";\n")
+    for table, columns in STATE_COLUMNS.items():
+        statements += [each + "END" for each in GUARDS.format(table=table, columns=columns).split("END;\n")]
+    for statement in statements:
+        if statement.strip() not in ("", "END"):
+            connection.exec_driver_sql(statement)
+    connection.exec_driver_sql(
+        "INSERT INTO space (id, kind, state, created) VALUES (1, 'library', 'live', CAST(strftime('%s', 'now') AS INTEGER) * 1000000)"
+    )
+
+
+def downgrade() -> None:
+    raise RuntimeError("a store is never downgraded: restore the backup that was made before the upgrade")

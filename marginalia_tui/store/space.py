@@ -1,0 +1,329 @@
+"""A space: the one gateway to the items of a world.
+
+The author's library is a space, the working copy of a run is another. What is opened for a space sees no other.
+`put` computes the canonical state of each item, leaves alone what is equal, and writes journal and rows in
+batches; triggers refuse every other way. The lock of a book is checked here, for all writes alike.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
+from sqlalchemy import Row, delete, func, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from marginalia_tui.domain.errors import Invalid, Locked, NotFound
+from marginalia_tui.domain.items import KINDS, Book, Item, Part, Plan, Role, Shape, item_fields, state_fields
+from marginalia_tui.domain.runs import HOLDING
+from marginalia_tui.domain.tree import PartRow
+from marginalia_tui.store import journal, tables
+from marginalia_tui.store.content import (
+    Cells,
+    chunks,
+    decode_state,
+    encode_json,
+    encode_state,
+    get_counts,
+    get_states,
+    get_texts,
+    hash_bytes,
+    put_states,
+    put_texts,
+)
+from marginalia_tui.store.journal import ItemKey
+
+if TYPE_CHECKING:
+    from marginalia_tui.store.store import ReadTx, WriteTx
+
+LIBRARY = 1
+"""The space of the author's library."""
+
+ItemT = TypeVar("ItemT", Book, Part, Plan)
+
+
+class Space:
+    """The items of one space inside one open transaction, to read.
+
+    `get` and its like read whole values; the set-based reads (`outline`, `books`) leave the texts where they are.
+    """
+
+    def __init__(self, tx: "ReadTx", space_id: int) -> None:
+        self.tx = tx
+        self.id = space_id
+        self.connection = tx.connection
+
+    def find(self, cls: type[ItemT], uuid: str) -> ItemT | None:
+        """The item, or None when the space has none of that uuid."""
+        return self.get_many(cls, [uuid]).get(uuid)
+
+    def get(self, cls: type[ItemT], uuid: str) -> ItemT:
+        """The item.
+
+        Raises:
+            NotFound: the space has none of that kind and uuid.
+        """
+        item = self.find(cls, uuid)
+        if item is None:
+            raise NotFound(f"There is no {cls.KIND} {uuid!r} here.")
+        return item
+
+    def get_many(self, cls: type[ItemT], uuids: Iterable[str]) -> dict[str, ItemT]:
+        """The items by uuid, in the order asked for; missing ones are left out."""
+        table = tables.ITEM_TABLES[cls.KIND]
+        wanted = list(dict.fromkeys(uuids))
+        rows: dict[str, Row[Any]] = {}
+        for some in chunks(wanted):
+            query = select(table).where(table.c.space_id == self.id, table.c.uuid.in_(some))
+            rows.update((row.uuid, row) for row in self.connection.execute(query))
+        found = [rows[uuid] for uuid in wanted if uuid in rows]
+        return {row.uuid: value for row, value in zip(found, self._values(cls, found), strict=True)}
+
+    def _values(self, cls: type[ItemT], rows: Sequence[Row[Any]]) -> list[ItemT]:
+        fields = item_fields(cls.KIND)
+        long = [each.name for each in fields if each.shape is Shape.LONG]
+        data = [each.name for each in fields if each.shape is Shape.ATTRIBUTES]
+        maps = [{name: orjson.loads(getattr(row, name) or "{}") for name in data} for row in rows]
+        hashes = [value for row in rows for name in long if (value := getattr(row, name)) is not None]
+        hashes += [bytes.fromhex(each) for of_row in maps for keys in of_row.values() for each in keys.values()]
+        bodies = get_texts(self.connection, hashes)
+        values = []
+        for row, of_row in zip(rows, maps, strict=True):
+            known = {each.name: getattr(row, each.name) for each in fields}
+            for name in long:
+                known[name] = "" if known[name] is None else bodies[known[name]]
+            for name, keys in of_row.items():
+                known[name] = {key: orjson.loads(bodies[bytes.fromhex(each)]) for key, each in keys.items()}
+            values.append(cls(uuid=row.uuid, **known))
+        return values
+
+    def hashes(self, cls: type[Item], uuids: Iterable[str]) -> dict[str, bytes]:
+        """The hash of the state of each item that is there: what a later write is checked against."""
+        table = tables.ITEM_TABLES[cls.KIND]
+        found: dict[str, bytes] = {}
+        for some in chunks(list(uuids)):
+            query = select(table.c.uuid, table.c.hash).where(table.c.space_id == self.id, table.c.uuid.in_(some))
+            found.update((row.uuid, row.hash) for row in self.connection.execute(query))
+        return found
+
+    def outline(self, book: str) -> list[PartRow]:
+        """Every part of a book without its text, in no order."""
+        part = tables.part.c
+        query = select(part.uuid, part.parent, part.created, part.title, part.words, part.chars, part.hash).where(
+            part.space_id == self.id, part.book == book
+        )
+        return [PartRow(*row) for row in self.connection.execute(query)]
+
+    def texts(self, uuids: Sequence[str]) -> dict[str, str]:
+        """The texts of parts by uuid; missing parts are left out."""
+        part, text = tables.part, tables.text
+        found: dict[str, str] = {}
+        for some in chunks(uuids):
+            query = (
+                select(part.c.uuid, func.coalesce(text.c.body, ""))
+                .select_from(part.outerjoin(text, text.c.hash == part.c.text))
+                .where(part.c.space_id == self.id, part.c.uuid.in_(some))
+            )
+            found.update(self.connection.execute(query).tuples().all())
+        return found
+
+    def children(self, part: str | None, book: str) -> list[str]:
+        """The parts that follow a part (None: the first parts of the book), oldest first."""
+        column = tables.part.c
+        query = (
+            select(column.uuid)
+            .where(column.space_id == self.id, column.book == book, column.parent == part)
+            .order_by(column.created, column.uuid)
+        )
+        return list(self.connection.execute(query).scalars())
+
+    def books(self) -> list[Book]:
+        """Every book of the space, those in the trash too, by title."""
+        table = tables.book
+        query = select(table).where(table.c.space_id == self.id).order_by(table.c.title, table.c.uuid)
+        return self._values(Book, self.connection.execute(query).all())
+
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """Book -> its parts and words, all branches together."""
+        part = tables.part.c
+        query = (
+            select(part.book, func.count(), func.sum(part.words)).where(part.space_id == self.id).group_by(part.book)
+        )
+        return {book: (parts, words) for book, parts, words in self.connection.execute(query)}
+
+    def states(self, cls: type[Item], hashes: Iterable[bytes]) -> dict[bytes, Cells]:
+        """The cells that states stand for."""
+        found = get_states(self.connection, hashes)
+        return {key: decode_state(cls.KIND, data) for key, data in found.items()}
+
+
+class WritableSpace(Space):
+    """The items of one space inside a write transaction."""
+
+    def __init__(self, tx: "WriteTx", space_id: int) -> None:
+        super().__init__(tx, space_id)
+        self.write_tx = tx
+
+    def put(self, items: Iterable[Item]) -> list[str]:
+        """Writes items, new and changed alike; an equal one is left alone.
+
+        Returns:
+            The uuids of those that were really changed.
+
+        Raises:
+            Locked: an agent holds the book.
+            Invalid: a value can't be stored, or an item is given twice.
+        """
+        bodies: dict[bytes, str] = {}
+        wanted: dict[ItemKey, Cells | None] = {}
+        for item in items:
+            key = (item.KIND, item.uuid)
+            if key in wanted:
+                raise Invalid(f"The {item.KIND} {item.uuid} is given twice in one change.")
+            wanted[key] = self._cells(item, bodies)
+        return self._write(wanted, bodies)
+
+    def delete(self, cls: type[Item], uuids: Iterable[str]) -> list[str]:
+        """Deletes items; those that are not there are left out of what is returned.
+
+        Raises:
+            Locked: an agent holds the book.
+        """
+        return self._write({(cls.KIND, uuid): None for uuid in uuids}, {})
+
+    def put_states(self, states: Mapping[ItemKey, bytes | None]) -> list[str]:
+        """Brings items to states that are in the store (None: gone), without moving a text.
+
+        Raises:
+            Locked: an agent holds the book.
+        """
+        known = get_states(self.connection, [each for each in states.values() if each is not None])
+        return self._write(
+            {key: None if each is None else decode_state(key[0], known[each]) for key, each in states.items()},
+            {},
+        )
+
+    def view(self, cls: type[Item], uuid: str, **fields: object) -> None:
+        """Sets fields of the role VIEW: outside of journal and lock."""
+        allowed = {each.name for each in item_fields(cls.KIND) if each.role is Role.VIEW}
+        if not fields.keys() <= allowed:
+            raise RuntimeError(f"not view fields of a {cls.KIND}: {sorted(fields.keys() - allowed)}")
+        table = tables.ITEM_TABLES[cls.KIND]
+        self.connection.execute(update(table).where(table.c.space_id == self.id, table.c.uuid == uuid).values(**fields))
+        if cls is Book:
+            self.write_tx.touch("book", uuid)
+
+    def _cells(self, item: Item, bodies: dict[bytes, str]) -> Cells:
+        cells: Cells = {}
+        for each in state_fields(item.KIND):
+            value = getattr(item, each.name)
+            if each.shape is Shape.LONG:
+                cells[each.name] = _keep(value, each.label, bodies) if value else None
+            elif each.shape is Shape.ATTRIBUTES:
+                keys = {key: _keep_json(key, data, bodies) for key, data in value.items()}
+                cells[each.name] = encode_json(keys, each.label).decode() if keys else None
+            else:
+                if isinstance(value, str):
+                    _encode(value, each.label)
+                cells[each.name] = value
+        return cells
+
+    def _write(self, wanted: Mapping[ItemKey, Cells | None], bodies: Mapping[bytes, str]) -> list[str]:
+        by_kind: dict[str, dict[str, Cells | None]] = {}
+        for (kind, uuid), cells in wanted.items():
+            by_kind.setdefault(kind, {})[uuid] = cells
+        changed: list[str] = []
+        books: set[str] = set()
+        rows: list[tuple[ItemKey, bytes | None, bytes | None]] = []
+        upserts: dict[str, list[dict[str, Any]]] = {}
+        deletes: dict[str, list[str]] = {}
+        states: dict[bytes, bytes] = {}
+        for kind in KINDS:
+            now = self._standing(kind, by_kind.get(kind, {}))
+            for uuid, cells in by_kind.get(kind, {}).items():
+                before, book = now.get(uuid, (None, None))
+                after = None
+                if cells is not None:
+                    data = encode_state(kind, cells)
+                    after = hash_bytes(data)
+                    states[after] = data
+                if before == after:
+                    continue
+                rows.append(((kind, uuid), before, after))
+                changed.append(uuid)
+                books.update({uuid} if kind == "book" else {each for each in (book, cells and cells["book"]) if each})
+                if cells is None:
+                    deletes.setdefault(kind, []).append(uuid)
+                else:
+                    upserts.setdefault(kind, []).append({"space_id": self.id, "uuid": uuid, "hash": after, **cells})
+        if not rows:
+            return []
+        self._check_lock(books)
+        put_texts(self.connection, bodies)
+        put_states(self.connection, {key: states[key] for _, _, key in rows if key is not None})
+        journal.add_rows(self.connection, self.id, self.write_tx.change(self.id), rows)
+        for kind, cells_of in upserts.items():
+            self._upsert(kind, cells_of)
+        for kind, uuids in deletes.items():
+            table = tables.ITEM_TABLES[kind]
+            for some in chunks(uuids):
+                self.connection.execute(delete(table).where(table.c.space_id == self.id, table.c.uuid.in_(some)))
+        for each in books:
+            self.write_tx.touch("book", each)
+        return changed
+
+    def _standing(self, kind: str, uuids: Iterable[str]) -> dict[str, tuple[bytes, str]]:
+        table = tables.ITEM_TABLES[kind]
+        book = table.c.uuid if kind == "book" else table.c.book
+        found: dict[str, tuple[bytes, str]] = {}
+        for some in chunks(list(uuids)):
+            query = select(table.c.uuid, table.c.hash, book.label("of")).where(
+                table.c.space_id == self.id, table.c.uuid.in_(some)
+            )
+            found.update((row.uuid, (row.hash, row.of)) for row in self.connection.execute(query))
+        return found
+
+    def _upsert(self, kind: str, rows: list[dict[str, Any]]) -> None:
+        table = tables.ITEM_TABLES[kind]
+        if kind == "part":
+            counts = get_counts(self.connection, [row["text"] for row in rows if row["text"] is not None])
+            for row in rows:
+                row["words"], row["chars"] = counts.get(row["text"], (0, 0))
+        statement = insert(table)
+        names = [name for name in rows[0] if name not in ("space_id", "uuid")]
+        self.connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=["space_id", "uuid"], set_={name: statement.excluded[name] for name in names}
+            ),
+            rows,
+        )
+
+    def _check_lock(self, books: Iterable[str]) -> None:
+        if self.id != LIBRARY:
+            return
+        run = tables.run.c
+        for some in chunks(list(books)):
+            query = (
+                select(run.uuid, run.agent_name, run.book).where(run.book.in_(some), run.status.in_(HOLDING)).limit(1)
+            )
+            if (held := self.connection.execute(query).first()) and held.uuid != self.write_tx.key:
+                book = self.find(Book, held.book)
+                raise Locked(held.agent_name, book.title if book else held.book)
+
+
+def _encode(text: str, what: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise Invalid(f"The {what} holds half a character (a lone surrogate): write it again.") from None
+
+
+def _keep(text: str, what: str, bodies: dict[bytes, str]) -> bytes:
+    key = hash_bytes(_encode(text, what))
+    bodies[key] = text
+    return key
+
+
+def _keep_json(key: str, value: object, bodies: dict[bytes, str]) -> str:
+    data = encode_json(value, f"The data {key!r}")
+    bodies[hash_bytes(data)] = data.decode()
+    return hash_bytes(data).hex()

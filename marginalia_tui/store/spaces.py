@@ -1,0 +1,70 @@
+"""Whole spaces: a working copy is filled and dropped with one statement for each table."""
+
+from sqlalchemy import delete, insert, literal, select, update
+
+from marginalia_tui.domain.errors import NotFound
+from marginalia_tui.domain.items import Book
+from marginalia_tui.store import tables
+from marginalia_tui.store.space import LIBRARY
+from marginalia_tui.store.store import WriteTx
+
+
+def copy_book(tx: WriteTx, book: str, origin: int = LIBRARY) -> int:
+    """Copies a book, with the same uuids, into a new space and returns the space.
+
+    Raises:
+        NotFound: `origin` has no such book.
+    """
+    key = tx.connection.execute(
+        insert(tables.space).values(
+            kind="copy",
+            origin=origin,
+            book=book,
+            base=tx.position(),
+            state="moving",
+            created=tx.store.clock.now(),
+        )
+    ).inserted_primary_key
+    assert key is not None
+    space_id = int(key[0])
+    for kind in (Book.KIND, "part"):
+        table = tables.ITEM_TABLES[kind]
+        of_book = table.c.uuid if kind == Book.KIND else table.c.book
+        columns = [column for column in table.c if column.name != "space_id"]
+        copied = tx.connection.execute(
+            insert(table).from_select(
+                ["space_id", *(column.name for column in columns)],
+                select(literal(space_id), *columns).where(table.c.space_id == origin, of_book == book),
+            )
+        )
+        if kind == Book.KIND and copied.rowcount == 0:
+            raise NotFound(f"There is no book {book!r} to copy.")
+    tx.connection.execute(update(tables.space).where(tables.space.c.id == space_id).values(state="live"))
+    return space_id
+
+
+def base_of(tx: WriteTx, space_id: int) -> int:
+    """The position of the origin when a copy was made."""
+    return int(tx.connection.execute(select(tables.space.c.base).where(tables.space.c.id == space_id)).scalar_one())
+
+
+def drop_space(tx: WriteTx, space_id: int, *, keep_journal: bool = False) -> None:
+    """Drops the items of a copy, and its journal unless what was applied from it still cites that.
+
+    Raises:
+        NotFound: there is no such copy; the library is never dropped.
+    """
+    space = tables.space
+    moving = tx.connection.execute(
+        update(space).where(space.c.id == space_id, space.c.kind == "copy").values(state="moving")
+    )
+    if moving.rowcount == 0:
+        raise NotFound(f"There is no working copy {space_id}.")
+    for table in tables.ITEM_TABLES.values():
+        tx.connection.execute(delete(table).where(table.c.space_id == space_id))
+    if keep_journal:
+        tx.connection.execute(update(space).where(space.c.id == space_id).values(state="dropped"))
+        return
+    tx.connection.execute(delete(tables.journal).where(tables.journal.c.space_id == space_id))
+    tx.connection.execute(delete(tables.change).where(tables.change.c.space_id == space_id))
+    tx.connection.execute(delete(space).where(space.c.id == space_id))

@@ -1,0 +1,284 @@
+"""The tables of the store.
+
+Items (`book`, `part`, `plan`) have the key `(space_id, uuid)` and the hash of their canonical state; only
+`store.space` writes them, and triggers (in the migrations) refuse anybody else. `text` and `state` are
+content-addressed: the key is the hash, rows are never changed. The rest are plain rows.
+"""
+
+from sqlalchemy import (
+    Column,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+space = Table(
+    "space",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("kind", String, nullable=False),  # library | copy
+    Column("origin", Integer),  # the space that a copy was made of
+    Column("book", String),  # the one book of a copy
+    Column("base", Integer),  # the position of `origin` when the copy was made
+    Column("state", String, nullable=False),  # live | moving (filled or dropped in bulk) | dropped
+    Column("created", Integer, nullable=False),
+)
+
+text = Table(
+    "text",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("hash", LargeBinary, nullable=False, unique=True),
+    Column("words", Integer, nullable=False),
+    Column("chars", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+state = Table(
+    "state",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("hash", LargeBinary, nullable=False, unique=True),
+    Column("data", LargeBinary, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+change = Table(
+    "change",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("space_id", Integer, nullable=False),
+    Column("book", String),
+    Column("actor", String, nullable=False),
+    Column("run", String),
+    Column("call", String),
+    Column("label", String, nullable=False),
+    Column("undoes", Integer),
+    Column("at", Integer, nullable=False),
+    Index("ix_change_space_id_book_id", "space_id", "book", "id"),
+    sqlite_autoincrement=True,
+)
+
+journal = Table(
+    "journal",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("space_id", Integer, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("uuid", String, nullable=False),
+    Column("before", LargeBinary),
+    Column("after", LargeBinary),
+    Column("change_id", Integer, ForeignKey("change.id"), nullable=False, index=True),
+    Index("ix_journal_space_id_seq", "space_id", "seq"),
+    Index("ix_journal_space_id_uuid_seq", "space_id", "uuid", "seq"),
+    sqlite_autoincrement=True,
+)
+
+book = Table(
+    "book",
+    metadata,
+    Column("space_id", Integer, primary_key=True),
+    Column("uuid", String, primary_key=True),
+    Column("title", String, nullable=False),
+    Column("author", String, nullable=False),
+    Column("description", String, nullable=False),
+    Column("language", String, nullable=False),
+    Column("pov", String, nullable=False),
+    Column("tense", String, nullable=False),
+    Column("style", String, nullable=False),
+    Column("active_leaf", String),
+    Column("deleted", Integer),
+    Column("created", Integer, nullable=False),
+    Column("attributes", String),
+    Column("model", String),
+    Column("opened", Integer),
+    Column("hash", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["space_id", "active_leaf"], ["part.space_id", "part.uuid"], deferrable=True, initially="DEFERRED",
+        name="fk_book_active_leaf",
+    ),
+    Index("ix_book_space_id_active_leaf", "space_id", "active_leaf"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+
+part = Table(
+    "part",
+    metadata,
+    Column("space_id", Integer, primary_key=True),
+    Column("uuid", String, primary_key=True),
+    Column("book", String, nullable=False),
+    Column("parent", String),
+    Column("created", Integer, nullable=False),
+    Column("title", String, nullable=False),
+    Column("text", LargeBinary, ForeignKey("text.hash")),
+    Column("instructions", String, nullable=False),
+    Column("scene", String, nullable=False),
+    Column("pov", String, nullable=False),
+    Column("present", String, nullable=False),
+    Column("attributes", String),
+    Column("words", Integer, nullable=False),
+    Column("chars", Integer, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["space_id", "book"], ["book.space_id", "book.uuid"], deferrable=True, initially="DEFERRED",
+        name="fk_part_book",
+    ),
+    ForeignKeyConstraint(
+        ["space_id", "parent"], ["part.space_id", "part.uuid"], deferrable=True, initially="DEFERRED",
+        name="fk_part_parent",
+    ),
+    Index("ix_part_space_id_parent", "space_id", "parent"),
+    Index("ix_part_text", "text"),
+    # Covers the sums that the library shows for each book.
+    Index("ix_part_space_id_book_words", "space_id", "book", "words"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+
+plan = Table(
+    "plan",
+    metadata,
+    Column("space_id", Integer, primary_key=True),
+    Column("uuid", String, primary_key=True),
+    Column("book", String, nullable=False),
+    Column("steps", String, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+ITEM_TABLES: dict[str, Table] = {"book": book, "part": part, "plan": plan}
+
+draft = Table(
+    "draft",
+    metadata,
+    Column("book", String, primary_key=True),
+    Column("part", String, primary_key=True),
+    Column("title", String, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("base", LargeBinary, nullable=False),  # the state of the part that the draft began from
+    Column("at", Integer, nullable=False),
+)
+
+model = Table(
+    "model",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("definition", Text, nullable=False),  # JSON of domain.chat.ModelDefinition
+    Column("created", Integer, nullable=False),
+)
+
+agent = Table(
+    "agent",
+    metadata,
+    Column("uuid", String, primary_key=True),
+    Column("book", String, nullable=False, index=True),
+    Column("name", String, nullable=False, unique=True),
+    Column("definition", Text, nullable=False),  # JSON of agent.definition.AgentDefinition
+    Column("created", Integer, nullable=False),
+)
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("uuid", String, nullable=False, unique=True),
+    Column("agent", String, nullable=False, index=True),
+    Column("agent_name", String, nullable=False),
+    Column("book", String, nullable=False),
+    Column("space_id", Integer),  # the working copy; null when it is dropped
+    Column("status", String, nullable=False),
+    Column("reason", Text, nullable=False, server_default=""),
+    Column("attention", Integer, nullable=False, server_default="0"),
+    Column("interactive", Integer, nullable=False, server_default="0"),
+    Column("stop_to", String),  # where a STOPPING run ends
+    Column("epoch", Integer, nullable=False, server_default="0"),
+    Column("worked_by", String),  # pid and host of the process that has the lease
+    Column("rounds", Integer, nullable=False, server_default="0"),
+    Column("prompt_tokens", Integer, nullable=False, server_default="0"),
+    Column("completion_tokens", Integer, nullable=False, server_default="0"),
+    Column("cached_tokens", Integer, nullable=False, server_default="0"),
+    Column("context_tokens", Integer, nullable=False, server_default="0"),
+    Column("cost", Float, nullable=False, server_default="0"),
+    Column("always", Text, nullable=False, server_default="[]"),  # commands approved for the whole run
+    Column("applied_from", String),  # the status that an apply ended
+    Column("applied_change", Integer),
+    Column("created", Integer, nullable=False),
+    Column("changed", Integer, nullable=False),
+    Index("ix_run_book_status", "book", "status"),
+)
+
+message = Table(
+    "message",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("uuid", String, nullable=False, unique=True),
+    Column("run", String, nullable=False),
+    Column("thread", String, nullable=False, server_default=""),
+    Column("ordinal", Integer, nullable=False),
+    Column("role", String, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("reasoning", Text, nullable=False, server_default=""),
+    Column("reasoning_field", String, nullable=False, server_default=""),
+    Column("calls", Text, nullable=False, server_default="[]"),
+    Column("call_id", String),
+    Column("ok", Integer, nullable=False, server_default="1"),
+    Column("notice", String),  # what kind of message of the studio it is; null: said by author or model
+    Column("seconds", Float, nullable=False, server_default="0"),
+    Column("created", Integer, nullable=False),
+    UniqueConstraint("run", "thread", "ordinal"),
+    # One result for a call, whatever happens.
+    UniqueConstraint("run", "thread", "call_id"),
+    sqlite_autoincrement=True,
+)
+
+queue = Table(
+    "queue",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run", String, nullable=False, index=True),
+    Column("text", Text, nullable=False),
+    Column("created", Integer, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+approval = Table(
+    "approval",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run", String, nullable=False),
+    Column("call_id", String, nullable=False),
+    Column("command", String, nullable=False),
+    Column("arguments", Text, nullable=False),  # JSON, handles resolved
+    Column("decision", String),  # approve | deny; null while it waits
+    Column("why", Text, nullable=False, server_default=""),
+    Column("created", Integer, nullable=False),
+    UniqueConstraint("run", "call_id"),
+)
+
+handle = Table(
+    "handle",
+    metadata,
+    Column("run", String, primary_key=True),
+    Column("letter", String, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("uuid", String, nullable=False),
+    UniqueConstraint("run", "uuid"),
+    sqlite_with_rowid=False,
+)
