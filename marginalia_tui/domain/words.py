@@ -14,6 +14,11 @@ _LETTERS = rf"[^\W_{_SINGLE}]+"
 _WORD = re.compile(rf"[{_SINGLE}]|{_LETTERS}(?:['\u2019\u2010\u2011-]{_LETTERS})*")
 
 
+def find_words(text: str) -> list[str]:
+    """The words of a text, in order."""
+    return _WORD.findall(text)
+
+
 def count_words(text: str) -> int:
     """The number of words of a text."""
     return sum(1 for _ in _WORD.finditer(text))

@@ -1,0 +1,87 @@
+"""A manuscript: what a file of a book is read into and what one is written from. No store, no files.
+
+Every format reads into these values and writes from them, so what holds for one holds for all: the same words
+in the same order (`words_of`). Texts are Markdown; titles are one line, with their inline marks.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from marginalia_tui.domain.items import Json
+from marginalia_tui.domain.words import find_words
+
+MAX_TITLE = 300
+"""Characters of a title. What is longer is prose, however it is marked."""
+
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chapter:
+    """One part of a book. `attributes` holds what its source said beside the prose, by key."""
+
+    title: str = ""
+    text: str = ""
+    attributes: dict[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manuscript:
+    """A book outside of the library. `language` is a BCP 47 tag, empty when nothing says it."""
+
+    title: str
+    author: str = ""
+    language: str = ""
+    description: str = ""
+    chapters: tuple[Chapter, ...] = ()
+    attributes: dict[str, Json] = field(default_factory=dict)
+    """What the source said beside that, such as the other fields of a front matter."""
+
+
+def words_of(manuscript: Manuscript) -> list[str]:
+    """The words of the titles and texts of a book, in reading order, by the counting rule of the studio."""
+    found: list[str] = []
+    for chapter in manuscript.chapters:
+        found += find_words(chapter.title)
+        found += find_words(chapter.text)
+    return found
+
+
+def one_line(text: str) -> str:
+    """A title as one line: runs of white space become one space."""
+    return _SPACES.sub(" ", text).strip()
+
+
+def trim_blank_lines(text: str) -> str:
+    """A text without the blank lines at its start and end; the indent of its first line stays."""
+    text = text.rstrip()
+    start = 0
+    while (end := text.find("\n", start)) >= 0 and not text[start:end].strip():
+        start = end + 1
+    return text[start:]
+
+
+_SCRIPTS = (
+    ("ja", re.compile("[\u3041-\u309f\u30a0-\u30ff]")),
+    ("ko", re.compile("[\uac00-\ud7a3]")),
+    ("zh", re.compile("[\u3400-\u9fff]")),
+    ("ru", re.compile("[\u0400-\u04ff]")),
+    ("el", re.compile("[\u0370-\u03ff]")),
+)
+
+
+def guess_language(manuscript: Manuscript) -> str:
+    """The language that the script gives away (`zh`, `ja`, `ko`, `ru`, `el`), or empty: Latin letters say nothing.
+
+    Looks at the first 20,000 characters. A fifth of them in a script is enough; kana decide for Japanese at 5 %.
+    """
+    sample = ""
+    for chapter in manuscript.chapters:
+        sample += chapter.text[: 20_000 - len(sample)]
+        if len(sample) >= 20_000:
+            break
+    for language, script in _SCRIPTS:
+        share = 0.05 if language == "ja" else 0.2
+        if len(script.findall(sample)) > share * max(len(sample), 1):
+            return language
+    return ""
