@@ -1,0 +1,101 @@
+"""Answers have bounds: lists come in pages, texts in slices, and each says how much there is.
+
+A list takes `offset` and `limit` (50, at most 200), a text `offset` and `length` (6,000 characters, at most
+20,000). The parameter types, the helpers that cut, and the bases of the results stand here together.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
+
+from marginalia_tui.commands.definition import Param
+from marginalia_tui.commands.results import Prose, Result
+
+T = TypeVar("T")
+
+LIMIT = 50
+MAX_LIMIT = 200
+LENGTH = 6_000
+MAX_LENGTH = 20_000
+
+Offset = Annotated[
+    int,
+    Field(ge=0),
+    Param(
+        "how many rows to skip",
+        for_model="How many rows to skip. Leave it out to begin with the first row.",
+    ),
+]
+Limit = Annotated[
+    int,
+    Field(ge=1, le=MAX_LIMIT),
+    Param(
+        f"how many rows to show, at most {MAX_LIMIT}",
+        for_model=f"How many rows to return: 1 to {MAX_LIMIT}. Leave it out for {LIMIT} rows.",
+    ),
+]
+TextOffset = Annotated[
+    int,
+    Field(ge=0),
+    Param(
+        "at which character to begin",
+        for_model="At which character to begin, from 0. Use nextOffset of the last answer to read on.",
+    ),
+]
+TextLength = Annotated[
+    int,
+    Field(ge=1, le=MAX_LENGTH),
+    Param(
+        f"how many characters to show, at most {MAX_LENGTH:,}",
+        for_model=f"How many characters to return: 1 to {MAX_LENGTH}. Leave it out for {LENGTH}.",
+    ),
+]
+
+
+class Page(Result):
+    """A part of a list. A subclass adds the rows."""
+
+    total: int
+    """Rows there are."""
+    offset: int
+    truncated: bool
+    """Whether rows follow that are not here."""
+    next_offset: int | None = None
+    """The offset that reads on, when rows follow."""
+
+
+class Slice(Result):
+    """A part of a text; positions count characters from 0."""
+
+    text: Prose
+    offset: int
+    total_length: int
+    truncated: bool
+    """Whether text follows that is not here."""
+    next_offset: int | None = None
+
+
+def page_of(rows: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], dict[str, Any]]:
+    """The rows of a page, and the fields of `Page` that go with them."""
+    end = min(offset + limit, len(rows))
+    truncated = end < len(rows)
+    return rows[offset:end], {
+        "total": len(rows),
+        "offset": offset,
+        "truncated": truncated,
+        "next_offset": end if truncated else None,
+    }
+
+
+def slice_of(text: str, offset: int, length: int) -> dict[str, Any]:
+    """The fields of `Slice` for a text."""
+    end = min(offset + length, len(text))
+    truncated = end < len(text)
+    return {
+        "text": text[offset:end],
+        "offset": offset,
+        "total_length": len(text),
+        "truncated": truncated,
+        "next_offset": end if truncated else None,
+    }
