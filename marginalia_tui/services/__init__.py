@@ -1,1 +1,1 @@
-"""Use cases on books: what the screens, the commands and the headless verbs have in common."""
+"""Use cases on books and parts. They work inside the transaction that is handed to them, or say that they open one."""

@@ -207,7 +207,7 @@ run = Table(
     Column("reason", Text, nullable=False, server_default=""),
     Column("attention", Integer, nullable=False, server_default="0"),
     Column("interactive", Integer, nullable=False, server_default="0"),
-    Column("stop_to", String),  # where a STOPPING run ends
+    Column("wish", String),  # of a PAUSING run: now; of a STOPPING one: keep | discard
     Column("epoch", Integer, nullable=False, server_default="0"),
     Column("worked_by", String),  # pid and host of the process that has the lease
     Column("rounds", Integer, nullable=False, server_default="0"),

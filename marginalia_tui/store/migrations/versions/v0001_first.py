@@ -169,7 +169,7 @@ CREATE TABLE run (
     reason TEXT DEFAULT '' NOT NULL,
     attention INTEGER DEFAULT '0' NOT NULL,
     interactive INTEGER DEFAULT '0' NOT NULL,
-    stop_to VARCHAR,
+    wish VARCHAR,
     epoch INTEGER DEFAULT '0' NOT NULL,
     worked_by VARCHAR,
     rounds INTEGER DEFAULT '0' NOT NULL,

@@ -1,0 +1,44 @@
+"""Undo and redo for the author, newest first, one step for each command or edit."""
+
+from dataclasses import dataclass
+
+from marginalia_tui.domain.errors import Refused
+from marginalia_tui.store import history
+from marginalia_tui.store.journal import Act
+from marginalia_tui.store.store import ReadTx, WriteTx
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """What an undo or redo did: the word for the step, the items it changed, the run whose apply it took back."""
+
+    label: str
+    items: tuple[str, ...]
+    run: str | None
+
+
+def peek(tx: ReadTx, book: str, *, redo: bool = False) -> history.Step:
+    """The step that would be taken back.
+
+    Raises:
+        Refused: there is none.
+    """
+    step = history.next_redo(tx, book) if redo else history.next_undo(tx, book)
+    if step is None:
+        raise Refused(f"There is nothing to {'redo' if redo else 'undo'} in this book.")
+    return step
+
+
+def act_for(step: history.Step, book: str, *, redo: bool = False) -> Act:
+    """The act with which the transaction of an undo is opened."""
+    return Act(actor="author", label=f"{'redo' if redo else 'undo'} {step.label}", book=book, undoes=step.change)
+
+
+def take_back(tx: WriteTx, book: str, step: history.Step) -> TakenBack:
+    """Undoes (or redoes) the step.
+
+    Raises:
+        Refused: what it changed has been changed since.
+        Locked: an agent holds the book.
+    """
+    return TakenBack(step.label, tuple(history.take_back(tx, book, step)), step.run)

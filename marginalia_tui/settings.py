@@ -1,0 +1,74 @@
+"""The settings of the user: one JSON file in the home, read once and written whole."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from marginalia_tui.domain.errors import StoreError
+
+FILE = "settings.json"
+
+
+class Settings(BaseModel):
+    """What the author chose. A field that is left out has its default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    theme: str = "marginalia-dark"
+    """The name of a theme."""
+    keymap: dict[str, str] = {}
+    """Id of a binding -> the keys that trigger it, separated by commas."""
+    import_folder: str = ""
+    """Where the file picker opens; empty is the folder in which the studio was started."""
+    export_folder: str = ""
+    """Where exports go; empty is the folder in which the studio was started."""
+    max_agents: Annotated[int, Field(ge=1)] = 20
+    """Agents at most."""
+    max_copies: Annotated[int, Field(ge=1)] = 20
+    """Runs that keep a working copy, at most."""
+    max_running: Annotated[int, Field(ge=1)] = 4
+    """Runs that work at once, at most."""
+    token_budget: Annotated[int, Field(ge=0)] = 0
+    """Tokens of one run, over the budgets of the agents; 0 is no limit."""
+
+
+def load_settings(home: Path) -> Settings:
+    """The settings of a home; the defaults where there are none.
+
+    Raises:
+        StoreError: the file can't be read or says what can't be.
+    """
+    path = home / FILE
+    try:
+        return Settings.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise StoreError(
+            f"The settings in {path} are wrong at {where}: {first['msg']}. Correct or delete it."
+        ) from error
+    except OSError as error:
+        raise StoreError(f"The settings in {path} can't be read: {error.strerror}.") from error
+
+
+def save_settings(home: Path, settings: Settings) -> None:
+    """Writes the settings whole: the old or the new file is there, whatever happens.
+
+    Raises:
+        StoreError: the disk refuses.
+    """
+    path = home / FILE
+    draft = path.with_suffix(".new")
+    try:
+        fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(fd, "w", encoding="utf-8") as file:
+            file.write(settings.model_dump_json(indent=2, exclude_defaults=True) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise StoreError(f"The settings can't be written to {path}: {error.strerror}.") from error
