@@ -84,7 +84,18 @@ def _new_part(space: WritableSpace, book: str, parent: str | None, text: str, fi
     if unknown := fields.keys() - set(TURN_FIELDS):
         raise RuntimeError(f"not fields of a new part: {sorted(unknown)}")
     clock = space.tx.store.clock
-    return Part(uuid=clock.new_uuid(), book=book, parent=parent, created=clock.now(), text=text, **fields)
+    return Part(
+        uuid=clock.new_uuid(),
+        book=book,
+        parent=parent,
+        created=clock.now(),
+        text=text,
+        title=fields.get("title", ""),
+        instructions=fields.get("instructions", ""),
+        scene=fields.get("scene", ""),
+        pov=fields.get("pov", ""),
+        present=fields.get("present", ""),
+    )
 
 
 def _check_parent(space: Space, book: str, parent: str | None) -> None:

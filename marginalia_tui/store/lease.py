@@ -9,14 +9,12 @@ old file stands in nobody's way.
 import fcntl
 import os
 import socket
-from collections.abc import Callable
 from pathlib import Path
 
 from sqlalchemy import select, update
 
 from marginalia_tui.domain.errors import Busy, NotFound
 from marginalia_tui.store import tables
-from marginalia_tui.store.journal import Act
 from marginalia_tui.store.store import Store, WriteTx
 
 
@@ -56,55 +54,43 @@ def is_free(store: Store, run: str, epoch: int) -> bool:
         os.close(fd)
 
 
-def acquire(
-    store: Store,
-    run: str,
-    *,
-    take_over: bool = False,
-    also: Callable[[WriteTx], None] | None = None,
-) -> Lease:
-    """Takes the lease of a run, in one transaction with what `also` writes (the status that goes with it).
+def take(tx: WriteTx, run: str, *, take_over: bool = False) -> Lease:
+    """Takes the lease of a run, in the transaction that also writes the status that goes with it.
+
+    When the transaction is undone, so is the lease.
 
     Args:
-        store: the store.
+        tx: the transaction.
         run: the uuid of the run.
         take_over: take it from a process that still holds it but answers nobody (it was suspended).
-        also: what to write in the same transaction; what it raises undoes the lease.
 
     Raises:
         NotFound: there is no such run.
         Busy: a living process works it.
     """
-    lease: Lease | None = None
-    try:
-        with store.write(Act(actor="studio", label="lease", run=run)) as tx:
-            row = tx.connection.execute(
-                select(tables.run.c.epoch, tables.run.c.worked_by).where(tables.run.c.uuid == run)
-            ).first()
-            if row is None:
-                raise NotFound(f"There is no run {run!r}.")
-            if not take_over and not is_free(store, run, row.epoch):
-                raise Busy(
-                    f"The run is worked by another process ({row.worked_by}): "
-                    "pause it there, or take it over with --take-over when that process hangs."
-                )
-            epoch = row.epoch + 1
-            path = _path(store, run, epoch)
-            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            lease = Lease(run, epoch, fd, path)
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            tx.connection.execute(
-                update(tables.run)
-                .where(tables.run.c.uuid == run)
-                .values(epoch=epoch, worked_by=f"{os.getpid()}@{socket.gethostname()}")
+    row = tx.connection.execute(
+        select(tables.run.c.epoch, tables.run.c.worked_by).where(tables.run.c.uuid == run)
+    ).first()
+    if row is None:
+        raise NotFound(f"There is no run {run!r}.")
+    if not is_free(tx.store, run, row.epoch):
+        if not take_over:
+            raise Busy(
+                f"The run is worked by another process ({row.worked_by}): "
+                "pause it there, or take it over with --take-over when that process hangs."
             )
-            tx.touch("run", run)
-            if also is not None:
-                also(tx)
-    except BaseException:
-        if lease is not None:
-            lease.release()
-        raise
-    if row.epoch and is_free(store, run, row.epoch):
-        _path(store, run, row.epoch).unlink(missing_ok=True)
+    else:
+        _path(tx.store, run, row.epoch).unlink(missing_ok=True)
+    epoch = row.epoch + 1
+    path = _path(tx.store, run, epoch)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    lease = Lease(run, epoch, fd, path)
+    tx.if_undone(lease.release)
+    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    tx.connection.execute(
+        update(tables.run)
+        .where(tables.run.c.uuid == run)
+        .values(epoch=epoch, worked_by=f"{os.getpid()}@{socket.gethostname()}")
+    )
+    tx.touch("run", run)
     return lease

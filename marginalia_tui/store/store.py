@@ -6,7 +6,7 @@ tells the bus after its commit. No value leaves a transaction that still needs i
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, Protocol
@@ -67,6 +67,7 @@ class WriteTx(ReadTx):
         self.key = key
         """The run whose lock does not stop this transaction: its apply."""
         self._changes: dict[int, int] = {}
+        self._if_undone: list[Callable[[], None]] = []
         self._touched: dict[str, set[str]] = {"book": set(), "run": set(), "agent": set()}
 
     def space(self, space_id: int) -> WritableSpace:
@@ -86,6 +87,15 @@ class WriteTx(ReadTx):
     def changed(self, space_id: int) -> int | None:
         """The id of the change in a space; None when nothing was changed there."""
         return self._changes.get(space_id)
+
+    def if_undone(self, action: Callable[[], None]) -> None:
+        """Has `action` called when this transaction is rolled back."""
+        self._if_undone.append(action)
+
+    def undone(self) -> None:
+        """Calls what was to be called after a rollback."""
+        for action in self._if_undone:
+            action()
 
     def touch(self, what: Literal["book", "run", "agent"], uuid: str) -> None:
         """Has the bus announce it after the commit."""
@@ -166,12 +176,16 @@ class Store:
         durable = lease is None
         with writing(), self._turn.hold(), _faults(), self._writer.connect() as connection:
             connection = connection.execution_options(durable=durable)
-            with connection.begin():
-                self._check_version(connection)
-                if lease is not None:
-                    _check_lease(connection, lease)
-                tx = WriteTx(self, connection, act, key)
-                yield tx
+            tx = WriteTx(self, connection, act, key)
+            try:
+                with connection.begin():
+                    self._check_version(connection)
+                    if lease is not None:
+                        _check_lease(connection, lease)
+                    yield tx
+            except BaseException:
+                tx.undone()
+                raise
         self.bus.publish(tx.touched())
 
     @staticmethod

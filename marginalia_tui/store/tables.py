@@ -253,6 +253,7 @@ queue = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("run", String, nullable=False, index=True),
+    Column("kind", String, nullable=False),  # author | resume | notice
     Column("text", Text, nullable=False),
     Column("created", Integer, nullable=False),
     sqlite_autoincrement=True,
