@@ -1,16 +1,14 @@
 """The one announcement: after a commit, which books, runs and agents to look at again.
 
 Nothing travels with it. Commits of this process are told by the transaction that made them; commits of another
-process are noticed by a connection that asks `PRAGMA data_version` five times a second, and then everything is
-to be looked at again.
+process are noticed by asking the connection that writes for its `PRAGMA data_version` five times a second (its own
+commits leave that as it is), and then everything is to be looked at again.
 """
 
 import logging
-import sqlite3
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 log = logging.getLogger(__name__)
 
@@ -41,12 +39,17 @@ Listener = Callable[[Touched], None]
 class Bus:
     """Listeners of one process. They are called on the committing (or the watching) thread and must be quick."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, foreign_commits: Callable[[], int]) -> None:
+        self._foreign_commits = foreign_commits
         self._listeners: list[Listener] = []
         self._lock = threading.Lock()
         self._closed = threading.Event()
+        self._seen = 0
         self._watcher: threading.Thread | None = None
+
+    def mark(self) -> None:
+        """Takes what other processes have committed so far as seen."""
+        self._seen = self._foreign_commits()
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Calls `listener` after every commit, until the returned function is called."""
@@ -80,13 +83,8 @@ class Bus:
             self._watcher.join()
 
     def _watch(self) -> None:
-        connection = sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
-        try:
-            seen = connection.execute("PRAGMA data_version").fetchone()
-            while not self._closed.wait(WATCH_SECONDS):
-                now = connection.execute("PRAGMA data_version").fetchone()
-                if now != seen:
-                    seen = now
-                    self.publish(Touched(everything=True))
-        finally:
-            connection.close()
+        while not self._closed.wait(WATCH_SECONDS):
+            now = self._foreign_commits()
+            if now != self._seen:
+                self._seen = now
+                self.publish(Touched(everything=True))

@@ -65,19 +65,18 @@ def reader_engine(path: Path) -> Engine:
 
 def as_store_error(error: DBAPIError | sqlite3.Error) -> StoreError | None:
     """The sentence for a fault of the disk or the file; None when the fault is one of the program."""
-    text = str(error.orig if isinstance(error, DBAPIError) else error).lower()
-    for sign, sentence in _SENTENCES.items():
-        if sign in text:
-            return StoreError(sentence)
-    return None
+    fault = error.orig if isinstance(error, DBAPIError) else error
+    # The low byte is the class of the fault. A fault that the module itself raises has no code.
+    sentence = _SENTENCES.get(getattr(fault, "sqlite_errorcode", 0) & 0xFF)
+    return StoreError(sentence) if sentence else None
 
 
 _SENTENCES = {
-    "full": "The disk is full: free some space, then try again. Nothing was changed.",
-    "readonly": "The folder of the studio is read-only: make it writable or name another with --home.",
-    "disk i/o error": "The disk reports an error: check it, and keep a copy of the folder of the studio.",
-    "unable to open": "The store can't be opened: check that the folder of the studio can be read and written.",
-    "malformed": "The store is damaged: run `marginalia doctor`, which says how to get it back.",
-    "not a database": "The store is no SQLite file: move studio.db away, or name another folder with --home.",
-    "locked": "Another program holds the store: close what works on studio.db, then try again.",
+    sqlite3.SQLITE_FULL: "The disk is full: free some space, then try again. Nothing was changed.",
+    sqlite3.SQLITE_READONLY: "The folder of the studio is read-only: make it writable or name another with --home.",
+    sqlite3.SQLITE_IOERR: "The disk reports an error: check it, and keep a copy of the folder of the studio.",
+    sqlite3.SQLITE_CANTOPEN: "The store can't be opened: check that the folder of the studio can be read and written.",
+    sqlite3.SQLITE_CORRUPT: "The store is damaged: run `marginalia doctor`, which says how to get it back.",
+    sqlite3.SQLITE_NOTADB: "The store is no SQLite file: move studio.db away, or name another folder with --home.",
+    sqlite3.SQLITE_BUSY: "Another program holds the store: close what works on studio.db, then try again.",
 }

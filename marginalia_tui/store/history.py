@@ -14,7 +14,7 @@ from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import ReadTx, WriteTx
 
 UNDO_REACH = 200
-"""Changes of a book that undo looks back over."""
+"""How many of the newest changes of a book undo can take back, one after the other."""
 
 
 def restore(tx: WriteTx, space_id: int, position: int) -> list[str]:
@@ -48,28 +48,29 @@ def next_redo(tx: ReadTx, book: str) -> Step | None:
 
 
 def _next(tx: ReadTx, book: str, *, redo: bool) -> Step | None:
-    change = tables.change.c
+    change, target = tables.change, tables.change.alias("target")
     query = (
-        select(change.id, change.label, change.run, change.undoes)
-        .where(change.space_id == LIBRARY, change.book == book)
-        .order_by(change.id.desc())
-        .limit(UNDO_REACH)
+        select(change.c.id, change.c.label, change.c.run, change.c.undoes)
+        .add_columns(target.c.label.label("of"), target.c.run.label("run_of"), target.c.undoes.label("again"))
+        .select_from(change.outerjoin(target, target.c.id == change.c.undoes))
+        .where(change.c.space_id == LIBRARY, change.c.book == book)
+        .order_by(change.c.id.desc())
     )
-    rows = tx.connection.execute(query).all()
-    labels = {row.id: row for row in rows}
     undone: set[int] = set()
-    for row in rows:
-        if row.undoes is None:
-            if redo:
-                return None
-            if row.id not in undone:
-                return Step(row.id, row.label, row.run)
-        elif row.id not in undone:
-            undone.add(row.undoes)
-            target = labels.get(row.undoes)
-            is_undo = target is None or target.undoes is None
-            if redo and is_undo:
-                return Step(row.id, target.label if target else row.label, target.run if target else row.run)
+    passed = 0
+    # Newest first: a taking back is met before what it took back, whatever took it back in its turn before both.
+    with tx.connection.execute(query) as rows:
+        for row in rows:
+            if row.undoes is None:
+                if redo or passed == UNDO_REACH:
+                    return None
+                if row.id not in undone:
+                    return Step(row.id, row.label, row.run)
+                passed += 1
+            elif row.id not in undone:
+                undone.add(row.undoes)
+                if redo and row.again is None:
+                    return Step(row.id, row.of, row.run_of)
     return None
 
 

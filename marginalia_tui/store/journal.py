@@ -7,7 +7,7 @@ that a checkpoint needs to be.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, insert, select, text
 
 from marginalia_tui.store import tables
 from marginalia_tui.store.content import chunks
@@ -83,8 +83,11 @@ def add_rows(
 
 
 def position(connection: Connection) -> int:
-    """The newest position of the whole store."""
-    return int(connection.execute(select(func.coalesce(func.max(tables.journal.c.seq), 0))).scalar_one())
+    """The newest position of the whole store, also when the row that had it was dropped with its space."""
+    return int(connection.execute(_POSITION).scalar() or 0)
+
+
+_POSITION = text("SELECT seq FROM sqlite_sequence WHERE name = 'journal'")
 
 
 def fold(connection: Connection, space_id: int, after: int) -> dict[ItemKey, Span]:

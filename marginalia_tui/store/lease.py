@@ -46,7 +46,8 @@ def is_free(store: Store, run: str, epoch: int) -> bool:
     except FileNotFoundError:
         return True
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Shared, so that two that look at the same time don't see each other.
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return True
     except BlockingIOError:
         return False

@@ -2,9 +2,11 @@
 
 import fcntl
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from sqlalchemy import Engine
@@ -16,6 +18,8 @@ from marginalia_tui.store.version import HEAD, KNOWN
 BACKUPS_KEPT = 3
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "fuse.sshfs", "9p", "lustre"}
 _MOUNTS = Path("/proc/self/mountinfo")
+_ESCAPED = re.compile(r"\\([0-7]{3})")
+_MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def network_filesystem(folder: Path, mounts: Path = _MOUNTS) -> str | None:
@@ -26,7 +30,7 @@ def network_filesystem(folder: Path, mounts: Path = _MOUNTS) -> str | None:
     real = os.path.realpath(folder)
     for line in mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
         before, _, after = line.partition(" - ")
-        point = before.split(" ")[4].replace("\\040", " ")
+        point = _ESCAPED.sub(lambda found: chr(int(found[1], 8)), before.split(" ")[4])
         inside = real == point or real.startswith(point.rstrip("/") + "/")
         if inside and len(point) >= len(best):
             best, found = point, after.split(" ")[0]
@@ -99,7 +103,7 @@ def held_leases(leases: Path) -> Sequence[str]:
     for path in sorted(leases.glob("*.lock")):
         fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             held.append(path.stem)
         finally:
@@ -108,16 +112,25 @@ def held_leases(leases: Path) -> Sequence[str]:
 
 
 def backup(path: Path, folder: Path, label: str) -> Path:
-    """Copies the store with SQLite's own backup, keeps the newest few, and returns the new file."""
+    """Copies the store with SQLite's own backup, checks the copy, keeps the newest few, and returns the new file.
+
+    Raises:
+        StoreError: the disk refuses, or the store is damaged; nothing is left behind and no older one is removed.
+    """
     folder.mkdir(mode=0o700, exist_ok=True)
-    target = folder / f"{label}-{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 1_000_000:06d}.db"
-    source = sqlite3.connect(path, timeout=10)
-    copy = sqlite3.connect(target)
+    now = time.time_ns() // 1000
+    stamp = f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(now // 1_000_000))}-{now % 1_000_000:06d}"
+    target = folder / f"{label}-{stamp}.db"
     try:
-        source.backup(copy)
-    finally:
-        copy.close()
-        source.close()
+        with closing(sqlite3.connect(path, timeout=10)) as source, closing(sqlite3.connect(target)) as copy:
+            source.backup(copy)
+            if (found := copy.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+                raise StoreError(f"The store is damaged ({found}): run `marginalia doctor`, which says what to do.")
+    except BaseException as error:
+        target.unlink(missing_ok=True)
+        if isinstance(error, sqlite3.Error) and (sentence := as_store_error(error)):
+            raise sentence from error
+        raise
     for old in sorted(folder.glob(f"{label}-*.db"))[:-BACKUPS_KEPT]:
         old.unlink()
     return target
@@ -142,7 +155,7 @@ def migrate(engine: Engine, path: Path, version: str | None) -> None:
             )
         backup(path, path.parent / "backups", f"before-upgrade-from-{version}")
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(_MIGRATIONS))
     config.set_main_option("path_separator", "os")
     with engine.connect() as connection:
         config.attributes["connection"] = connection

@@ -13,6 +13,7 @@ from sqlalchemy import Row, delete, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from marginalia_tui.domain.errors import Invalid, Locked, NotFound
+from marginalia_tui.domain.guard import may_write
 from marginalia_tui.domain.items import KINDS, Book, Item, Part, Plan, Role, Shape, item_fields, state_fields
 from marginalia_tui.domain.runs import HOLDING
 from marginalia_tui.domain.tree import PartRow
@@ -228,6 +229,7 @@ class WritableSpace(Space):
         return cells
 
     def _write(self, wanted: Mapping[ItemKey, Cells | None], bodies: Mapping[bytes, str]) -> list[str]:
+        may_write()
         by_kind: dict[str, dict[str, Cells | None]] = {}
         for (kind, uuid), cells in wanted.items():
             by_kind.setdefault(kind, {})[uuid] = cells
@@ -302,10 +304,10 @@ class WritableSpace(Space):
             return
         run = tables.run.c
         for some in chunks(list(books)):
-            query = (
-                select(run.uuid, run.agent_name, run.book).where(run.book.in_(some), run.status.in_(HOLDING)).limit(1)
-            )
-            if (held := self.connection.execute(query).first()) and held.uuid != self.write_tx.key:
+            query = select(run.agent_name, run.book).where(run.book.in_(some), run.status.in_(HOLDING))
+            if self.write_tx.key is not None:
+                query = query.where(run.uuid != self.write_tx.key)
+            if held := self.connection.execute(query.limit(1)).first():
                 book = self.find(Book, held.book)
                 raise Locked(held.agent_name, book.title if book else held.book)
 

@@ -6,6 +6,7 @@ tells the bus after its commit. No value leaves a transaction that still needs i
 """
 
 import logging
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import DBAPIError
 
 from marginalia_tui.domain.clock import Clock, SystemClock
-from marginalia_tui.domain.errors import LeaseLost, StoreError
+from marginalia_tui.domain.errors import LeaseLost, NotFound, StoreError
 from marginalia_tui.domain.guard import may_write, writing
 from marginalia_tui.store import journal, schema, tables
 from marginalia_tui.store.bus import Bus, Touched
@@ -75,8 +76,13 @@ class WriteTx(ReadTx):
         return WritableSpace(self, space_id)
 
     def change(self, space_id: int) -> int:
-        """The id of the change of this transaction in a space, made when it is first needed."""
+        """The id of the change of this transaction in a space, made when it is first needed.
+
+        Raises:
+            NotFound: the space was dropped, or never was.
+        """
         if space_id not in self._changes:
+            _check_live(self.connection, space_id)
             self._changes[space_id] = journal.add_change(self.connection, space_id, self.act, self.store.clock.now())
         return self._changes[space_id]
 
@@ -116,10 +122,10 @@ class Store:
         self.home = home
         self.path = home / "studio.db"
         self.clock = clock
-        self.bus = Bus(self.path)
         self._turn = WriterTurn(home / "studio.turn")
         self._writer = writer_engine(self.path)
         self._reader = reader_engine(self.path)
+        self.bus = Bus(self._foreign_commits)
 
     @classmethod
     def open(cls, home: Path, *, clock: Clock | None = None) -> "Store":
@@ -144,12 +150,15 @@ class Store:
             except BaseException:
                 store.close()
                 raise
+        store.bus.mark()
         return store
 
     def _upgrade(self) -> None:
         with self._turn.hold(), _faults():
             # Another process may have upgraded it while this one waited for the turn.
             version = schema.stored_version(self.path)
+            if version is not None:
+                schema.check_version(version)
             if version != HEAD:
                 schema.migrate(self._writer, self.path, version)
 
@@ -193,12 +202,15 @@ class Store:
         if connection.execute(_VERSION).scalar() != HEAD:
             raise StoreError("The store was upgraded by a newer Marginalia meanwhile: close this one, start it again.")
 
+    def _foreign_commits(self) -> int:
+        """A number that another one follows when another process (never this one) has committed."""
+        with self._writer.connect() as connection:
+            return int(_raw(connection).execute("PRAGMA data_version").fetchone()[0])
+
     def checkpoint(self) -> None:
         """Moves the write-ahead log into the file; measurements begin from there."""
         with self._turn.hold(), self._writer.connect() as connection:
-            raw = connection.connection.dbapi_connection
-            assert raw is not None
-            raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            _raw(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """Closes every connection and ends the watcher."""
@@ -209,6 +221,18 @@ class Store:
 
 
 _VERSION = text("SELECT version_num FROM alembic_version")
+
+
+def _raw(connection: Connection) -> sqlite3.Connection:
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    return raw
+
+
+def _check_live(connection: Connection, space_id: int) -> None:
+    state = connection.execute(select(tables.space.c.state).where(tables.space.c.id == space_id)).scalar()
+    if state != "live":
+        raise NotFound(f"The working copy {space_id} is gone: what belongs to it can't be changed any more.")
 
 
 def _check_lease(connection: Connection, lease: Holding) -> None:

@@ -84,7 +84,8 @@ CREATE TABLE book (
     opened INTEGER,
     hash BLOB NOT NULL,
     CONSTRAINT pk_book PRIMARY KEY (space_id, uuid),
-    CONSTRAINT fk_book_active_leaf FOREIGN KEY(space_id, active_leaf) REFERENCES part (space_id, uuid) DEFERRABLE INITIALLY DEFERRED
+    CONSTRAINT fk_book_active_leaf FOREIGN KEY(space_id, active_leaf) REFERENCES part (space_id, uuid)
+        DEFERRABLE INITIALLY DEFERRED
 )
  WITHOUT ROWID;
 
@@ -108,7 +109,8 @@ CREATE TABLE part (
     hash BLOB NOT NULL,
     CONSTRAINT pk_part PRIMARY KEY (space_id, uuid),
     CONSTRAINT fk_part_book FOREIGN KEY(space_id, book) REFERENCES book (space_id, uuid) DEFERRABLE INITIALLY DEFERRED,
-    CONSTRAINT fk_part_parent FOREIGN KEY(space_id, parent) REFERENCES part (space_id, uuid) DEFERRABLE INITIALLY DEFERRED,
+    CONSTRAINT fk_part_parent FOREIGN KEY(space_id, parent) REFERENCES part (space_id, uuid)
+        DEFERRABLE INITIALLY DEFERRED,
     CONSTRAINT fk_part_text FOREIGN KEY(text) REFERENCES text (hash)
 )
  WITHOUT ROWID;
@@ -260,6 +262,8 @@ CREATE TRIGGER {table}_insert_guard BEFORE INSERT ON {table}
 WHEN (SELECT state FROM space WHERE id = NEW.space_id) IS NOT 'moving'
  AND (SELECT "after" FROM journal WHERE space_id = NEW.space_id AND uuid = NEW.uuid
       ORDER BY seq DESC LIMIT 1) IS NOT NEW.hash
+  -- REPLACE fires no delete trigger.
+  OR (SELECT hash FROM {table} WHERE space_id = NEW.space_id AND uuid = NEW.uuid) IS NEW.hash
 BEGIN SELECT RAISE(ABORT, 'an item changes only through its space'); END;
 
 CREATE TRIGGER {table}_update_guard BEFORE UPDATE OF space_id, uuid, hash, {columns} ON {table}
@@ -287,7 +291,8 @@ def upgrade() -> None:
         if statement.strip() not in ("", "END"):
             connection.exec_driver_sql(statement)
     connection.exec_driver_sql(
-        "INSERT INTO space (id, kind, state, created) VALUES (1, 'library', 'live', CAST(strftime('%s', 'now') AS INTEGER) * 1000000)"
+        "INSERT INTO space (id, kind, state, created)"
+        " VALUES (1, 'library', 'live', CAST(strftime('%s', 'now') AS INTEGER) * 1000000)"
     )
 
 
