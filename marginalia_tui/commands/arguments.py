@@ -5,16 +5,21 @@ texts of a line. Text becomes a number or a boolean where the signature wants on
 with a sentence that names the argument and says what would fit.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
 
 from marginalia_tui.commands.definition import CommandDefinition, Form, Parameter
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.registry import nearest
 from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.domain.errors import Invalid
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""A lone surrogate: JSON can write one, no file and no database can hold it."""
 
 Arguments = Mapping[str, Any] | Sequence[Any]
 """By name, or by position."""
@@ -32,7 +37,11 @@ def convert(definition: CommandDefinition, given: Arguments) -> tuple[Form, dict
         checked = form.arguments.model_validate(named)
     except ValidationError as error:
         raise Invalid(_sentence(definition, form, error)) from None
-    return form, {each.python: getattr(checked, each.python) for each in form.parameters}
+    values = {each.python: getattr(checked, each.python) for each in form.parameters}
+    for name, value in values.items():
+        if isinstance(value, str) and _HALF.search(value):
+            raise Invalid(f"{definition.name}: the argument {to_camel(name)} holds half a character: write it again.")
+    return form, values
 
 
 def of_line(definition: CommandDefinition, line: CommandLine) -> list[Any]:
@@ -82,7 +91,7 @@ def _sentence(definition: CommandDefinition, form: Form, error: ValidationError)
 
 
 def _misfit(command: str, parameter: Parameter, given: object) -> str:
-    near = nearest(str(given), parameter.allowed, limit=1) if parameter.allowed and len(str(given)) < 100 else []
+    near = nearest(given, parameter.allowed, limit=1) if isinstance(given, str) else []
     hint = f" Did you mean {near[0]}?" if near else ""
     return f"{command}: the argument {parameter.name} is {parameter.fits}, not {quoted(given)}.{hint}"
 

@@ -12,6 +12,7 @@ from rapidfuzz import fuzz, process
 
 from marginalia_tui.commands.definition import CommandDefinition, define, is_command
 from marginalia_tui.commands.line import CommandLine
+from marginalia_tui.commands.sentences import either, quoted
 from marginalia_tui.domain.errors import Invalid, NotFound
 
 Suite = ModuleType | Callable[..., object]
@@ -20,6 +21,8 @@ Suite = ModuleType | Callable[..., object]
 
 def nearest(wanted: str, names: Iterable[str], limit: int = 3) -> list[str]:
     """The names most like `wanted`, best first; none when nothing is near."""
+    if len(wanted) > 100:
+        return []
     written = {name: name.casefold().replace("_", "-") for name in names}
     found = process.extract(
         wanted.casefold().replace("_", "-"), written, scorer=fuzz.WRatio, score_cutoff=65, limit=limit
@@ -64,8 +67,8 @@ class Registry:
             return self._commands[name]
         except KeyError:
             near = nearest(name, self._commands)
-            hint = f"Did you mean {' or '.join(near)}?" if near else "/help lists the commands."
-            raise NotFound(f"There is no command {name!r}. {hint}") from None
+            hint = f"Did you mean {either(near)}?" if near else "/help lists the commands."
+            raise NotFound(f"There is no command {quoted(name)}. {hint}") from None
 
     def find(self, name: str) -> CommandDefinition | None:
         """The command of a name, or None."""

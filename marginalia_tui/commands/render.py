@@ -69,7 +69,7 @@ def to_blocks(result: Result) -> list[Block]:
     bulk: list[Block] = []
     for each in result_fields(type(result)):
         value = getattr(result, each.name)
-        if value is None or value == "" or value == [] or each.name in result.untold():
+        if value in (None, "", []) or each.name in result.untold():
             continue
         if each.prose:
             bulk.append(Text(visible(str(value))))
