@@ -138,7 +138,7 @@ class BlockView(LineView):
 
     def text_width(self) -> int:
         """Cells that a block is wrapped for."""
-        return max(1, self.content_size.width)
+        return max(1, self.room.width)
 
     def layout(self, index: int) -> Layout:
         """The block as it is wrapped now."""

@@ -112,7 +112,7 @@ class LineView(ScrollView, can_focus=True):
 
     def set_height(self, lines: int) -> None:
         """Tells how many lines there are; keeps the position when it still exists."""
-        size = Size(self.content_size.width, lines + self.fixed_lines)
+        size = Size(self.room.width, lines + self.fixed_lines)
         if size != self.virtual_size:
             # The reactive asks for a layout of the whole screen, which a view of a fixed size does not need.
             self.set_reactive(Widget.virtual_size, size)
@@ -121,9 +121,15 @@ class LineView(ScrollView, can_focus=True):
             self.refresh()
 
     @property
+    def room(self) -> Size:
+        """The cells that lines are drawn in: all but borders, padding and the scrollbar."""
+        width, height = self.content_size
+        return Size(max(0, width - self.scrollbar_size_vertical), height)
+
+    @property
     def page(self) -> int:
         """Lines that are seen at once."""
-        return max(1, self.content_size.height - self.fixed_lines)
+        return max(1, self.room.height - self.fixed_lines)
 
     @property
     def top(self) -> int:
@@ -132,7 +138,7 @@ class LineView(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Textual: the strip of a row of the window."""
-        width = self.content_size.width
+        width = self.room.width
         if y < self.fixed_lines:
             return self._kept(("fixed", y, width), y, width)
         line = self.top + y - self.fixed_lines
@@ -199,7 +205,7 @@ class LineView(ScrollView, can_focus=True):
 
     def refresh_row(self, line: int) -> None:
         """Draws one line again."""
-        width = self.content_size.width
+        width = self.room.width
         self._strips.discard((line, width))
         self.refresh(Region(0, line - self.top + self.fixed_lines, width, 1))
 

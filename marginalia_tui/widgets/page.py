@@ -193,7 +193,7 @@ class Page(BlockView):
         self.note = -1
 
     def _divide(self) -> None:
-        self._columns = columns(max(10, self.content_size.width), bool(self._notes))
+        self._columns = columns(max(10, self.room.width), bool(self._notes))
         self._margin = None
         if self._columns.margin:
             self._margin = Margin(
@@ -400,12 +400,12 @@ class Page(BlockView):
 
     @property
     def _gutter(self) -> int:
-        return GUTTER if self.content_size.width >= 30 else 2
+        return GUTTER if self.room.width >= 30 else 2
 
     def render_line(self, y: int) -> Strip:
         """Textual: the last row tells the current note where there is no margin."""
-        if self.note >= 0 and self._margin is None and y == self.content_size.height - 1:
-            width = self.content_size.width
+        if self.note >= 0 and self._margin is None and y == self.room.height - 1:
+            width = self.room.width
             note = self._notes[self.note]
             text = " ".join(part for part in (str(self.note + 1), note.head, note.text) if part)
             return self.finish([Segment(fit(" " + text, width), self.style("page--current"))], width)

@@ -249,8 +249,8 @@ class RowView(LineView):
 
     def render_line(self, y: int) -> Strip:
         """Textual: the words of an empty list, and the query on the last row while one is typed."""
-        width = self.content_size.width
-        if self.query is not None and y == self.content_size.height - 1:
+        width = self.room.width
+        if self.query is not None and y == self.room.height - 1:
             text = fit(f"find: {visible_line(self.query)}_", width)
             return self.finish([Segment(text, self.style("rows--find"))], width)
         if not self.row_count() and y >= self.fixed_lines:

@@ -217,7 +217,7 @@ class Table(RowView):
         """A click on a mark picks, one on a title asks for an order."""
         x = event.x - 1 - (4 if self._checks else 0)
         if event.y < self.fixed_lines:
-            for number, size in enumerate(self._column_widths(self._room(self.content_size.width - 1))):
+            for number, size in enumerate(self._column_widths(self._room(self.room.width - 1))):
                 if size and 0 <= x <= size:
                     self.post_message(self.HeaderClicked(self, number))
                 x -= size + 1 if size else 0

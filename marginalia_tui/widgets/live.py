@@ -1,0 +1,115 @@
+"""The answer that is streaming: closed blocks that are laid out once, and the open one at its end."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from marginalia_tui.widgets.prose import split
+
+LIMIT = 100_000
+"""Characters of the live answer that are kept; what is older is in the transcript when the answer is done."""
+OPEN = 4_000
+"""Characters after which an open block without a blank line is closed at a line or a space, twice as many left open."""
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+
+
+def flush_rate(environment: Mapping[str, str] = os.environ) -> int:
+    """Flushes in a second: 20, or 10 where every cell travels over SSH."""
+    return 10 if environment.get("SSH_CONNECTION") else 20
+
+
+@dataclass(frozen=True, slots=True)
+class LiveBlock:
+    """A stretch of the live text; `fence` is set when it begins inside a fenced code block."""
+
+    text: str
+    fence: str = ""
+
+
+class LiveText:
+    """A text that grows at its end, kept as blocks of which only the last one still changes.
+
+    Blocks are numbered from 0 and keep their numbers; the oldest are emptied when the text passes the limit.
+    """
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
+        self.blocks: list[LiveBlock] = []
+        """The last one is open."""
+        self.size = 0
+        """Characters that are kept."""
+        self.dropped = 0
+        """How many blocks at the beginning were emptied."""
+
+    def append(self, text: str) -> int:
+        """Adds text; answers the number of the first block that changed (the one that was open)."""
+        open_ = self.blocks.pop() if self.blocks else LiveBlock("")
+        first = len(self.blocks)
+        self.size += len(text)
+        self.blocks.extend(_parted(open_.text + text, open_.fence))
+        self._bound()
+        return first
+
+    def _bound(self) -> None:
+        while self.size > self._limit and self.dropped < len(self.blocks) - 1:
+            self.size -= len(self.blocks[self.dropped].text)
+            self.blocks[self.dropped] = LiveBlock("")
+            self.dropped += 1
+        if self.size > self._limit:
+            last = self.blocks[-1]
+            self.blocks[-1] = LiveBlock(last.text[self.size - self._limit :], last.fence)
+            self.size = self._limit
+
+    @property
+    def text(self) -> str:
+        """What is kept, as one text."""
+        return "".join(block.text for block in self.blocks)
+
+
+def _parted(text: str, fence: str) -> list[LiveBlock]:
+    """A text that was open, as closed blocks and the new open one."""
+    blocks: list[LiveBlock] = []
+    if fence:
+        stop = _end_of_fence(text, fence)
+        if stop is None:
+            return _cut(text, fence)
+        blocks.append(LiveBlock(text[:stop], fence))
+        text = text[stop:]
+    starts = [0, *(chunk.start for chunk in split(text)[1:])]
+    blocks.extend(LiveBlock(text[start:stop]) for start, stop in pairwise(starts))
+    last = text[starts[-1] :]
+    return blocks + _cut(last, "")
+
+
+def _cut(text: str, fence: str) -> list[LiveBlock]:
+    """Closes what is too long to be laid out with every flush."""
+    blocks: list[LiveBlock] = []
+    while len(text) > 2 * OPEN:
+        cut = text.rfind("\n", OPEN // 2, OPEN) + 1 or text.rfind(" ", OPEN // 2, OPEN) + 1 or OPEN
+        blocks.append(LiveBlock(text[:cut], fence))
+        fence = fence or _open_fence(text[:cut])
+        text = text[cut:]
+    return [*blocks, LiveBlock(text, fence)]
+
+
+def _open_fence(text: str) -> str:
+    """The mark of a fence that is still open at the end of a text."""
+    fence = ""
+    for found in _FENCE.finditer(text):
+        mark = found.group(1)
+        if not fence:
+            fence = mark
+        elif mark[0] == fence[0] and len(mark) >= len(fence):
+            fence = ""
+    return fence
+
+
+def _end_of_fence(text: str, fence: str) -> int | None:
+    for found in _FENCE.finditer(text):
+        mark = found.group(1)
+        line_ends = text.find("\n", found.end())
+        if mark[0] == fence[0] and len(mark) >= len(fence) and line_ends >= 0:
+            return line_ends + 1
+    return None

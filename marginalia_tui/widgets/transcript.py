@@ -1,0 +1,459 @@
+"""The transcript of a run: rows on demand, calls folded to a line, the live answer at its end.
+
+The rows live in a `TranscriptSource`; a row is asked for when it is looked at. The live answer is gathered and
+laid out at most 20 times a second, and then only its open block: what an append costs depends neither on the
+rows above nor on the length of the answer.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.message import Message
+from textual.strip import Strip
+from textual.timer import Timer
+
+from marginalia_tui.widgets.blocks import BlockView, Layout, Line
+from marginalia_tui.widgets.entries import Entry, TranscriptSource
+from marginalia_tui.widgets.folding import LABEL, EntryLayout, Sheet, lay_out_entry
+from marginalia_tui.widgets.live import LiveText, flush_rate
+from marginalia_tui.widgets.text import fit
+
+_GUESS = 4
+"""Lines of a row that nobody has looked at."""
+_AHEAD = 32
+"""Rows asked for at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Where the cursor can stand: on a row, or on one of its calls."""
+
+    row: int
+    call: int | None = None
+
+
+class _NoRows:
+    def count(self) -> int:
+        return 0
+
+    def rows(self, start: int, stop: int) -> list[Entry]:
+        return []
+
+
+class Transcript(BlockView):
+    """Rows of a run and its live answer.
+
+    `open(source)` shows a run from its end; `refresh_rows(first)` after rows were added or changed;
+    `live(reasoning, text)` adds to the live answer, `end_live()` takes it away (call it together with
+    `refresh_rows` when the answer is a row). Keys: n and p walk over rows and calls, Enter unfolds a call or
+    selects a row, x unfolds every call, t shows what the agent thought, End pins to the end.
+    """
+
+    DEFAULT_CSS = """
+    Transcript {
+        & > .prose--heading { text-style: bold; }
+        & > .prose--subheading { text-style: bold; }
+        & > .prose--em { text-style: italic; }
+        & > .prose--strong { text-style: bold; }
+        & > .prose--strike { text-style: strike; }
+        & > .prose--code { color: $muted; }
+        & > .prose--link { text-style: underline; }
+        & > .prose--mark { color: $muted; }
+        & > .prose--break { color: $muted; }
+        & > .role--author { color: $accent; text-style: bold; }
+        & > .role--agent { color: $by-agent; text-style: bold; }
+        & > .role--notice { color: $attention; }
+        & > .role--system { color: $muted; }
+        & > .call--name { text-style: bold; }
+        & > .call--muted { color: $muted; }
+        & > .call--argument { color: $muted; }
+        & > .call--result { color: $foreground; }
+        & > .call--ok { color: $added; }
+        & > .call--error { color: $removed; text-style: bold; }
+        & > .call--waits { color: $attention; }
+        & > .transcript--cursor { background: $cursor-background; }
+        & > .transcript--more { background: $accent; color: $background; text-style: bold; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "prose--heading", "prose--subheading", "prose--em", "prose--strong", "prose--strike", "prose--code",
+        "prose--link", "prose--mark", "prose--break", "role--author", "role--agent", "role--notice", "role--system",
+        "call--name", "call--muted", "call--argument", "call--result", "call--ok", "call--error", "call--waits",
+        "transcript--cursor", "transcript--more",
+    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n", "step(1)", "Next", show=False, id="transcript.next"),
+        Binding("p", "step(-1)", "Previous", show=False, id="transcript.previous"),
+        Binding("enter", "choose", "Unfold", show=False, id="transcript.unfold"),
+        Binding("x", "unfold_all", "Unfold all", show=False, id="transcript.unfold_all"),
+        Binding("t", "thoughts", "Thoughts", show=False, id="transcript.thoughts"),
+    ]
+
+    @dataclass
+    class Selected(Message):
+        """Enter on a row: the author points at it."""
+
+        id: str
+
+    @dataclass
+    class Highlighted(Message):
+        """The cursor stands on another row or call."""
+
+        id: str
+        call: int | None
+
+    def __init__(self, *, empty: str = "", id: str | None = None, classes: str | None = None) -> None:
+        """Args:
+        empty: what a transcript without rows says.
+        id: of the widget.
+        classes: of the widget.
+        """
+        super().__init__(id=id, classes=classes)
+        self.empty = empty
+        self._source: TranscriptSource = _NoRows()
+        self._count = 0
+        self._entries: LRUCache[int, Entry] = LRUCache(1024)
+        self._unfolded: dict[str, set[int]] = {}
+        self._all = False
+        self._thoughts = False
+        self._live: list[tuple[str, LiveText]] = []
+        self._live_blocks: list[tuple[int, int]] = []
+        self._pending: list[tuple[str, str]] = []
+        self._timer: Timer | None = None
+        self.pinned = True
+        self.cursor: Stop | None = None
+
+    # Rows
+
+    def open(self, source: TranscriptSource) -> None:
+        """Shows another run, from its end."""
+        self._source = source
+        self._unfolded.clear()
+        self.cursor = None
+        self.end_live()
+        self._entries.clear()
+        self._count = source.count()
+        self.reset_blocks()
+        self.pinned = True
+        self._follow()
+
+    def refresh_rows(self, first: int | None = None) -> None:
+        """Looks at the source again.
+
+        Args:
+            first: the first row that changed; None when rows were only added. Fewer rows than before (a rewind)
+                are noticed.
+        """
+        count = self._source.count()
+        start = min(self._count if first is None else first, count, self._count)
+        for index in [index for index in self._entries.keys() if index >= start]:
+            self._entries.discard(index)
+        self.cut_blocks(start)
+        self._count = count
+        if self.cursor is not None and self.cursor.row >= count:
+            self.cursor = None
+        self.grow_blocks()
+        self._follow()
+
+    def entry(self, index: int) -> Entry:
+        """A row; asked for with its neighbours."""
+        found = self._entries.get(index)
+        if found is None:
+            start = max(0, min(index - _AHEAD // 2, self._count - _AHEAD))
+            for number, entry in enumerate(self._source.rows(start, min(self._count, start + _AHEAD)), start):
+                self._entries[number] = entry
+            found = self._entries[index]
+        return found
+
+    # Blocks: rows, then the blocks of the live answer
+
+    def block_count(self) -> int:
+        """Rows and blocks of the live answer."""
+        return self._count + len(self._live_blocks)
+
+    def estimate(self, index: int) -> int:
+        """The same for every row: a guess must not ask for it."""
+        return _GUESS if index < self._count else 1
+
+    def lay_out(self, index: int, width: int) -> Layout:
+        """A row, or a block of the live answer."""
+        if index >= self._count:
+            return self._lay_out_live(index - self._count, width)
+        entry = self.entry(index)
+        unfolded: Iterable[int] = range(len(entry.calls)) if self._all else self._unfolded.get(entry.id, ())
+        return lay_out_entry(entry, width, set(unfolded), thoughts=self._thoughts)
+
+    def _lay_out_live(self, number: int, width: int) -> Layout:
+        stream, block = self._live_blocks[number]
+        kind, live = self._live[stream]
+        text = live.blocks[block].text
+        if not text:
+            return Layout("", ())
+        sheet = Sheet(width)
+        first = block == live.dropped
+        lead, style = ("thinks", "call--muted") if kind == "reasoning" else ("agent", "role--agent")
+        body = "call--muted" if kind == "reasoning" else ""
+        if live.blocks[block].fence:
+            sheet.plain(text.rstrip("\n"), LABEL, "prose--code", 1_000)
+        else:
+            sheet.prose(text.strip("\n"), LABEL, lead if first else "", style, body)
+        made = sheet.layout()
+        lines = list(made.lines)
+        last = number == len(self._live_blocks) - 1
+        if not last and text.endswith("\n\n"):
+            lines.append(Line(len(made.text), len(made.text)))
+        if last:
+            end = lines[-1] if lines else Line(0, 0, LABEL)
+            lines[-1:] = [end._replace(end=end.end)]
+            return _Live(made.text, lines, made.spans)
+        return Layout(made.text, lines, made.spans)
+
+    # The live answer
+
+    def live(self, reasoning: str = "", text: str = "") -> None:
+        """Adds to the live answer; it is drawn with the next flush.
+
+        Args:
+            reasoning: what the agent thought aloud since the last call.
+            text: what it said since the last call.
+        """
+        if reasoning:
+            self._pending.append(("reasoning", reasoning))
+        if text:
+            self._pending.append(("text", text))
+        if self._pending and self._timer is None:
+            self._timer = self.set_timer(1 / flush_rate(), self.flush)
+
+    def flush(self) -> None:
+        """Lays out what was gathered: the open block and what follows it."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        pending, self._pending = self._pending, []
+        gathered: list[tuple[str, list[str]]] = []
+        for kind, piece in pending:
+            if gathered and gathered[-1][0] == kind:
+                gathered[-1][1].append(piece)
+            else:
+                gathered.append((kind, [piece]))
+        for kind, pieces in gathered:
+            self._append_live(kind, "".join(pieces))
+        if gathered:
+            self._follow()
+
+    def _append_live(self, kind: str, text: str) -> None:
+        changed = self._count + max(0, len(self._live_blocks) - 1)
+        if not self._live or self._live[-1][0] != kind:
+            self._live.append((kind, LiveText()))
+        stream = len(self._live) - 1
+        live = self._live[stream][1]
+        dropped = live.dropped
+        first = live.append(text)
+        known = sum(1 for owner, _ in self._live_blocks if owner == stream)
+        self._live_blocks.extend((stream, block) for block in range(known, len(live.blocks)))
+        if changed < len(self.heights):
+            self.changed_block(changed)
+        self.grow_blocks()
+        if live.dropped > dropped:
+            self._drop_live(stream, dropped, live.dropped)
+        del first
+
+    def _drop_live(self, stream: int, start: int, stop: int) -> None:
+        base = self._count + next(n for n, (owner, _) in enumerate(self._live_blocks) if owner == stream)
+        for block in range(start, stop + 1):
+            if base + block < len(self.heights):
+                self.changed_block(base + block)
+                self.measure(base + block)
+
+    def end_live(self) -> None:
+        """Takes the live answer away."""
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        self._pending.clear()
+        self._live.clear()
+        if self._live_blocks:
+            self._live_blocks.clear()
+            self.cut_blocks(self._count)
+            self._publish()
+            self.redraw()
+
+    @property
+    def is_live(self) -> bool:
+        """Whether an answer is streaming."""
+        return bool(self._live_blocks or self._pending)
+
+    @property
+    def live_text(self) -> str:
+        """What is kept of the live answer, reasoning left out."""
+        return "".join(live.text for kind, live in self._live if kind == "text")
+
+    # Position
+
+    def _follow(self) -> None:
+        if self.pinned:
+            super().action_go_end()
+        elif len(self.heights):
+            index, line = self.position()
+            self.place(index, line)
+        self.refresh()
+
+    def action_go_end(self) -> None:
+        """Goes to the end and stays there."""
+        self.pinned = True
+        super().action_go_end()
+        self.refresh()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Textual: scrolling up lets go of the end, reaching it pins again."""
+        super().watch_scroll_y(old_value, new_value)
+        if not self._settling:
+            self.pinned = self.top >= self.max_scroll_y
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Textual: a pinned transcript stays at its end."""
+        pinned = self.pinned
+        super().on_resize(event)
+        self.pinned = pinned
+        self._follow()
+
+    # Cursor
+
+    def _stops_of(self, row: int) -> list[Stop]:
+        calls = self.entry(row).calls
+        return [Stop(row), *(Stop(row, call) for call in range(len(calls)))]
+
+    def _seen_row(self) -> int:
+        index, _ = self.heights.find(self.top + self.page - 1)
+        return max(0, min(index, self._count - 1))
+
+    def action_step(self, step: int) -> None:
+        """Moves the cursor to the next or the previous row or call."""
+        if not self._count:
+            return
+        if self.cursor is None:
+            row = self._seen_row()
+            self._stand(self._stops_of(row)[-1 if step < 0 else 0])
+            return
+        stops = self._stops_of(self.cursor.row)
+        place = stops.index(self.cursor) + step if self.cursor in stops else 0
+        if 0 <= place < len(stops):
+            self._stand(stops[place])
+        elif 0 <= self.cursor.row + step < self._count:
+            self._stand(self._stops_of(self.cursor.row + step)[0 if step > 0 else -1])
+
+    def _stand(self, stop: Stop) -> None:
+        self.cursor = stop
+        self.measure(stop.row)
+        line = self._line_of(stop)
+        seen = self.heights.start(stop.row) + line - self.top
+        if not 0 <= seen < self.page:
+            self.place(stop.row, line, 1 if seen < 0 else self.page - 2)
+            self.pinned = self.top >= self.max_scroll_y
+        self.redraw()
+        self.post_message(self.Highlighted(self.entry(stop.row).id, stop.call))
+
+    def _line_of(self, stop: Stop) -> int:
+        layout = self.layout(stop.row)
+        if stop.call is not None and isinstance(layout, EntryLayout):
+            return layout.call_lines[stop.call]
+        return 0
+
+    def action_choose(self) -> None:
+        """Unfolds or folds the call under the cursor; on a row posts `Selected`."""
+        if self.cursor is None:
+            return
+        if self.cursor.call is None:
+            self.post_message(self.Selected(self.entry(self.cursor.row).id))
+        else:
+            self.toggle(self.cursor.row, self.cursor.call)
+
+    def toggle(self, row: int, call: int) -> None:
+        """Unfolds a call, or folds it again; the line of the call stays where it is."""
+        unfolded = self._unfolded.setdefault(self.entry(row).id, set())
+        unfolded.symmetric_difference_update({call})
+        stop = Stop(row, call)
+        seen = self.heights.start(row) + self._line_of(stop) - self.top
+        self.changed_block(row)
+        self.measure(row)
+        self.place(row, self._line_of(stop), seen)
+        self.pinned = self.top >= self.max_scroll_y
+        self.redraw()
+
+    def action_unfold_all(self) -> None:
+        """Unfolds every call, or folds them again."""
+        self._all = not self._all
+        self._anew()
+
+    def action_thoughts(self) -> None:
+        """Shows or hides what the agent thought."""
+        self._thoughts = not self._thoughts
+        self._anew()
+
+    def _anew(self) -> None:
+        index, _ = self.position()
+        self.reset_blocks()
+        if self.pinned:
+            super().action_go_end()
+        else:
+            self.place(index, 0)
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a call unfolds it, one on `more below` goes to the end."""
+        if self._shows_more and event.y == self.room.height - 1:
+            self.action_go_end()
+            return
+        line = self.top + event.y
+        if line >= self.heights.total:
+            return
+        row, inside = self.heights.find(line)
+        if row >= self._count:
+            return
+        layout = self.layout(row)
+        if isinstance(layout, EntryLayout) and inside in layout.call_lines:
+            call = layout.call_lines.index(inside)
+            self.cursor = Stop(row, call)
+            self.toggle(row, call)
+
+    # Drawing
+
+    @property
+    def _shows_more(self) -> bool:
+        return not self.pinned and self.top < self.max_scroll_y
+
+    def render_line(self, y: int) -> Strip:
+        """Textual: the words of an empty transcript, and what is below while the reader looks further up."""
+        width = self.room.width
+        if not len(self.heights):
+            lines = self.empty.split("\n")
+            text = fit(" " + lines[y], width) if y < len(lines) else ""
+            return self.finish([Segment(text, self.style("call--muted"))], width)
+        if self._shows_more and y == self.room.height - 1:
+            text = " more below: End "
+            strip = super().render_line(y).crop(0, max(0, width - len(text)))
+            more = self.rich_style + self.style("transcript--more")
+            return Strip([*strip, Segment(text[: max(0, width)], more)], width)
+        return super().render_line(y)
+
+    def draw(self, index: int, layout: Layout, number: int, width: int) -> Strip:
+        """A line, with the cursor and the caret of the live answer."""
+        if isinstance(layout, _Live) and number == len(layout.lines) - 1:
+            segments = self.line_segments(index, layout, layout.lines[number], width)
+            return self.finish([*segments, Segment("▌", self.style("role--agent"))], width)
+        strip = super().draw(index, layout, number, width)
+        stop = self.cursor
+        if stop is not None and stop.row == index and number == self._line_of(stop):
+            style = self.style("transcript--cursor")
+            return Strip(
+                [Segment(text, own + style if own else style) for text, own, _ in strip], strip.cell_length
+            )
+        return strip
+
+
+class _Live(Layout):
+    """The open block of the live answer."""
