@@ -1,0 +1,87 @@
+"""Small books, and a look at everything that a space holds that does not go through the space's own lists."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+from sqlalchemy import insert
+
+from marginalia_tui.domain.items import KINDS, Book, Item, Part
+from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.domain.words import count_words
+from marginalia_tui.store import tables
+from marginalia_tui.store.journal import Act, ItemKey
+from marginalia_tui.store.space import LIBRARY
+from marginalia_tui.store.store import ReadTx, Store
+
+World = dict[ItemKey, Item]
+"""Every item of a space by kind and uuid."""
+
+
+def act(label: str = "edit", *, book: str | None = None, actor: str = "author", undoes: int | None = None) -> Act:
+    return Act(actor=actor, label=label, book=book, undoes=undoes)
+
+
+def chain(book: str, length: int, *, text: str = "Text of part {place}.") -> list[Item]:
+    """A book whose parts follow one another, `{book}-1` first."""
+    parts = [
+        Part(
+            uuid=f"{book}-{place}",
+            book=book,
+            parent=f"{book}-{place - 1}" if place > 1 else None,
+            created=place,
+            text=text.format(place=place),
+        )
+        for place in range(1, length + 1)
+    ]
+    return [Book(uuid=book, title=f"The book {book}", active_leaf=parts[-1].uuid if parts else None), *parts]
+
+
+def put(store: Store, *items: Item, label: str = "edit", space: int = LIBRARY, book: str | None = None) -> int:
+    """Writes items in one change and returns the position after it."""
+    with store.write(act(label, book=book)) as tx:
+        tx.space(space).put(items)
+        return tx.position()
+
+
+def look(tx: ReadTx, space_id: int) -> World:
+    """Every item of a space."""
+    world: World = {}
+    for kind, cls in KINDS.items():
+        query = f'SELECT uuid FROM "{kind}" WHERE space_id = {space_id}'
+        uuids = list(tx.connection.exec_driver_sql(query).scalars())
+        world.update({(kind, uuid): item for uuid, item in tx.space(space_id).get_many(cls, uuids).items()})
+    return world
+
+
+def see(store: Store, space_id: int = LIBRARY) -> World:
+    with store.read() as tx:
+        return look(tx, space_id)
+
+
+def counted(item: Item) -> Item:
+    """The item as it must be read: with its derived fields."""
+    if isinstance(item, Part):
+        return replace(item, words=count_words(item.text), chars=len(item.text))
+    return item
+
+
+def plain(store: Store) -> "closing[sqlite3.Connection]":
+    """A connection of another program, which knows nothing of spaces and turns."""
+    return closing(sqlite3.connect(store.path, isolation_level=None, timeout=0))
+
+
+def count(store: Store, table: str) -> int:
+    with store.read() as tx:
+        return int(tx.connection.exec_driver_sql(f'SELECT count(*) FROM "{table}"').scalar_one())
+
+
+def add_run(
+    store: Store, run: str, book: str, *, status: RunStatus = RunStatus.RUNNING, agent: str = "Copyeditor"
+) -> None:
+    with store.write(act("start")) as tx:
+        tx.connection.execute(
+            insert(tables.run).values(
+                uuid=run, agent=f"agent-{run}", agent_name=agent, book=book, status=status, created=1, changed=1
+            )
+        )
