@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
+from sqlalchemy import select, update
+
 from marginalia_tui.domain.errors import Refused
-from marginalia_tui.store import history
+from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.store import history, tables
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.store import ReadTx, WriteTx
 
@@ -41,4 +44,27 @@ def take_back(tx: WriteTx, book: str, step: history.Step) -> TakenBack:
         Refused: what it changed has been changed since.
         Locked: an agent holds the book.
     """
-    return TakenBack(step.label, tuple(history.take_back(tx, book, step)), step.run)
+    items = tuple(history.take_back(tx, book, step))
+    if step.run is not None:
+        _give_review_back(tx, step.run)
+    return TakenBack(step.label, items, step.run)
+
+
+def _give_review_back(tx: WriteTx, run: str) -> None:
+    """An apply that is taken back can be reviewed again; one that is redone is applied again."""
+    column = tables.run.c
+    row = tx.connection.execute(
+        select(column.status, column.applied_from, column.agent).where(column.uuid == run, column.space_id.is_not(None))
+    ).first()
+    if row is None or row.applied_from is None:
+        return
+    applied = row.status == RunStatus.APPLIED
+    if applied or row.status == row.applied_from:
+        status = row.applied_from if applied else RunStatus.APPLIED
+        tx.connection.execute(
+            update(tables.run)
+            .where(column.uuid == run, column.status == row.status)
+            .values(status=status, changed=tx.store.clock.now())
+        )
+        tx.touch("run", run)
+        tx.touch("agent", row.agent)

@@ -1,0 +1,199 @@
+"""Making one call: its arguments, its two halves, its result.
+
+The effect of a command and the result in the transcript are one transaction, conditional on the lease. After a
+crash either both are there or neither, so that a call without a result is simply made again.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import orjson
+
+from marginalia_tui.agent import approvals, transcript
+from marginalia_tui.agent.handles import Handles
+from marginalia_tui.agent.prompt import context_cap
+from marginalia_tui.agent.runs import Run, get_run
+from marginalia_tui.agent.setup import RunSetup
+from marginalia_tui.agent.tools import (
+    ASK_USER,
+    FINISH,
+    GET_RUN_STATUS,
+    UPDATE_PLAN,
+    cut_result,
+    plan_steps,
+    resolve_handles,
+    text_argument,
+)
+from marginalia_tui.agent.transcript import Entry
+from marginalia_tui.commands.context import AlwaysYes, Control, Scope
+from marginalia_tui.commands.definition import CommandDefinition
+from marginalia_tui.commands.results import to_json
+from marginalia_tui.domain.chat import Call, Message
+from marginalia_tui.domain.errors import Cancelled, Invalid, LeaseLost, MarginaliaError, StoreError
+from marginalia_tui.domain.items import Plan
+from marginalia_tui.llm.calls import read_arguments
+from marginalia_tui.resources import prompt
+from marginalia_tui.store.journal import Act
+from marginalia_tui.store.lease import Lease
+from marginalia_tui.store.store import WriteTx
+
+Effect = Callable[[WriteTx], str]
+"""Writes, and gives the text of the result."""
+
+
+class CallMaker:
+    """Makes the calls of one run, on its worker's thread."""
+
+    def __init__(self, setup: RunSetup, run: Run, lease: Lease, handles: Handles) -> None:
+        self._setup = setup
+        self._run = run
+        self._lease = lease
+        self._handles = handles
+        self._scope = Scope(
+            store=setup.store,
+            space=run.copy,
+            book=run.book,
+            answers=AlwaysYes(),
+            is_agent=True,
+            actor="agent",
+            run=run.uuid,
+        )
+
+    def broken(self, call: Call) -> bool:
+        """Whether the arguments are no JSON object, or cut off before they began."""
+        return read_arguments(call.arguments) is None or not call.arguments.strip()
+
+    def argument(self, call: Call, name: str) -> str:
+        """The text of an argument of a call that went well."""
+        return str((read_arguments(call.arguments) or {}).get(name, "")).strip()
+
+    def resolved(self, call: Call) -> tuple[CommandDefinition, dict[str, Any]]:
+        """The command of a call and its arguments, handles resolved.
+
+        Raises:
+            MarginaliaError: what the model is to correct.
+        """
+        arguments = read_arguments(call.arguments)
+        if arguments is None:
+            raise Invalid(prompt("unreadable-call").format().removeprefix("Error: "))
+        command = self._setup.tools.command(call.name)
+        return command, resolve_handles(command, arguments, self._handles)
+
+    def must_wait(self, run: Run, call: Call) -> bool:
+        """Whether the author has to allow the call first, and has not decided yet."""
+        command = self._setup.tools.commands.get(call.name)
+        if command is None or not command.destructive or self._setup.agent.destructive != "ask":
+            return False
+        if command.name in run.always or self._problem(call) is not None:
+            return False
+        with self._setup.store.read() as tx:
+            asked = approvals.find(tx, run.uuid, call.id)
+        return asked is None or asked.decision is None
+
+    def _problem(self, call: Call) -> MarginaliaError | None:
+        """What keeps the command from being prepared; the author is not asked about a call that can't be made."""
+        try:
+            command, arguments = self.resolved(call)
+            self._setup.dispatcher.prepare(command.name, arguments, self._scope)
+        except MarginaliaError as error:
+            return error
+        return None
+
+    def refuse(self, call: Call, text: str) -> Entry:
+        """Answers a call that is not made."""
+        with self._write(call) as tx:
+            return self._append(tx, call, text, ok=False)
+
+    def make(self, call: Call, control: Control) -> Entry | None:
+        """Makes a call and records its result.
+
+        Returns:
+            The result; None when the call was stopped before it changed anything.
+
+        Raises:
+            LeaseLost: another process took the run over.
+            StoreError: the disk refuses.
+        """
+        try:
+            effect = self._prepare(call, control)
+            with self._write(call) as tx:
+                text = effect(tx)
+                entry = self._append(tx, call, cut_result(text), ok=True)
+                self._handles.save(tx)
+            self._handles.saved()
+            return entry
+        except Cancelled:
+            self._handles.forget_new()
+            return None
+        except (LeaseLost, StoreError):
+            raise
+        except MarginaliaError as error:
+            self._handles.forget_new()
+            return self.refuse(call, f"Error: {error.message}")
+
+    def _prepare(self, call: Call, control: Control) -> Effect:
+        if call.name in (FINISH, ASK_USER, UPDATE_PLAN, GET_RUN_STATUS):
+            arguments = read_arguments(call.arguments)
+            if arguments is None:
+                raise Invalid(prompt("unreadable-call").format().removeprefix("Error: "))
+            return self._prepare_run_tool(call.name, arguments)
+        command, resolved = self.resolved(call)
+        if command.destructive and self._setup.agent.destructive == "ask":
+            self._check_approved(call)
+        prepared = self._setup.dispatcher.prepare(command.name, resolved, self._scope, control)
+        if not prepared.needs_effect:
+            text = to_json(prepared.result, self._handles.name)
+            return lambda tx: text
+        return lambda tx: to_json(prepared.effect(tx), self._handles.name)
+
+    def _check_approved(self, call: Call) -> None:
+        with self._setup.store.read() as tx:
+            asked = approvals.find(tx, self._run.uuid, call.id)
+        if asked is not None and asked.decision == "deny":
+            why = f" They say: {asked.why}" if asked.why else ""
+            raise Invalid(prompt("denied").format(why=why).removeprefix("Error: "))
+
+    def _prepare_run_tool(self, name: str, arguments: dict[str, Any]) -> Effect:
+        if name == FINISH:
+            text_argument(FINISH, "report", arguments)
+            return lambda tx: "The run is finished: the author will review it."
+        if name == ASK_USER:
+            text_argument(ASK_USER, "question", arguments)
+            return lambda tx: "The question is asked: the answer comes as the next message."
+        if name == UPDATE_PLAN:
+            steps = orjson.dumps(plan_steps(arguments)).decode()
+            plan = Plan(uuid=self._run.uuid, book=self._run.book, steps=steps)
+
+            def keep(tx: WriteTx) -> str:
+                changed = tx.space(self._run.copy).put([plan])
+                return "The plan is kept." if changed else "The plan is unchanged."
+
+            return keep
+        return lambda tx: orjson.dumps(self._status(tx)).decode()
+
+    def _status(self, tx: WriteTx) -> dict[str, Any]:
+        run, agent = get_run(tx, self._run.uuid), self._setup.agent
+        budget = min((each for each in (agent.token_budget, self._setup.settings.token_budget) if each), default=0)
+        return {
+            "rounds": run.rounds,
+            "maxRounds": agent.max_rounds or None,
+            "tokens": run.usage.prompt + run.usage.completion,
+            "tokenBudget": budget or None,
+            "contextTokens": run.context_tokens,
+            "contextCap": context_cap(agent, self._setup.model) or None,
+        }
+
+    def _write(self, call: Call) -> AbstractContextManager[WriteTx]:
+        command = self._setup.tools.commands.get(call.name)
+        act = Act(
+            actor="agent",
+            label=command.title if command else call.name,
+            book=self._run.book,
+            run=self._run.uuid,
+            call=call.id,
+        )
+        return self._setup.store.write(act, lease=self._lease)
+
+    def _append(self, tx: WriteTx, call: Call, text: str, *, ok: bool) -> Entry:
+        return transcript.append(tx, self._run.uuid, Message(role="tool", text=text, call_id=call.id, ok=ok))

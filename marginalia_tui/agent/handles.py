@@ -1,0 +1,80 @@
+"""Handles: what an agent calls the items of its copy (`h:m17`), in and out at its border only.
+
+A number is never given twice in a run. New ones are kept in memory until the transaction that records the result in
+which the agent reads them.
+"""
+
+import re
+
+from sqlalchemy import insert, select
+
+from marginalia_tui.domain.errors import NotFound
+from marginalia_tui.store import tables
+from marginalia_tui.store.store import ReadTx, WriteTx
+
+_HANDLE = re.compile(r"\s*h:([a-z])([0-9]{1,9})\s*")
+
+
+class Handles:
+    """The handles of one run, used by the one thread that works it."""
+
+    def __init__(self, tx: ReadTx, run: str) -> None:
+        self._run = run
+        self._by_uuid: dict[str, str] = {}
+        self._by_handle: dict[str, str] = {}
+        self._next: dict[str, int] = {}
+        self._new: list[tuple[str, int, str]] = []
+        handle = tables.handle.c
+        query = select(handle.letter, handle.number, handle.uuid).where(handle.run == run)
+        for letter, number, uuid in tx.connection.execute(query):
+            self._keep(letter, number, uuid)
+
+    def _keep(self, letter: str, number: int, uuid: str) -> str:
+        name = f"h:{letter}{number}"
+        self._by_uuid[uuid] = name
+        self._by_handle[name] = uuid
+        self._next[letter] = max(self._next.get(letter, 1), number + 1)
+        return name
+
+    def name(self, letter: str, uuid: str) -> str:
+        """The handle of an item, a new one when it has none."""
+        if known := self._by_uuid.get(uuid):
+            return known
+        number = self._next.get(letter, 1)
+        self._new.append((letter, number, uuid))
+        return self._keep(letter, number, uuid)
+
+    def resolve(self, text: str) -> str:
+        """The uuid that a handle stands for; a text of another form is given back as it is.
+
+        Raises:
+            NotFound: it looks like a handle, but the agent was never shown it.
+        """
+        if not (match := _HANDLE.fullmatch(text)):
+            return text
+        name = f"h:{match[1]}{int(match[2])}"
+        if name not in self._by_handle:
+            shown = ", ".join(list(self._by_handle)[-5:])
+            known = f" The newest that you were shown: {shown}." if shown else " list-parts shows handles."
+            raise NotFound(f"There is no {name}.{known}")
+        return self._by_handle[name]
+
+    def save(self, tx: WriteTx) -> None:
+        """Writes the new handles; call it in the transaction of the result that shows them."""
+        if self._new:
+            rows = [
+                {"run": self._run, "letter": letter, "number": number, "uuid": uuid}
+                for letter, number, uuid in self._new
+            ]
+            tx.connection.execute(insert(tables.handle), rows)
+
+    def saved(self) -> None:
+        """That transaction is committed."""
+        self._new.clear()
+
+    def forget_new(self) -> None:
+        """That transaction was undone: the agent never read them."""
+        for letter, number, uuid in reversed(self._new):
+            del self._by_handle[self._by_uuid.pop(uuid)]
+            self._next[letter] = number
+        self._new.clear()

@@ -1,0 +1,84 @@
+"""The answer that is being written: in memory only, bounded, read by a screen at its own pace."""
+
+import threading
+from dataclasses import dataclass
+
+MAX_LIVE = 100_000
+"""Characters kept of the text, and of the reasoning."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveAnswer:
+    """A look at the answer. `version` rises with every change; `text_total` counts what was cut off too."""
+
+    version: int
+    text: str
+    reasoning: str
+    text_total: int
+    reasoning_total: int
+
+
+class _Tail:
+    """The last characters of a text that grows."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._length = 0
+        self.total = 0
+
+    def add(self, piece: str) -> None:
+        self._pieces.append(piece)
+        self._length += len(piece)
+        self.total += len(piece)
+        if self._length > 2 * MAX_LIVE:
+            self._join()
+
+    def _join(self) -> str:
+        text = "".join(self._pieces)[-MAX_LIVE:]
+        self._pieces = [text]
+        self._length = len(text)
+        return text
+
+    def text(self) -> str:
+        return self._join()
+
+
+class LiveBuffer:
+    """Written by the thread of the models, read by any other."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._version = 0
+        self._open = False
+        self._text, self._reasoning = _Tail(), _Tail()
+
+    def begin(self) -> None:
+        """An answer begins."""
+        with self._lock:
+            self._text, self._reasoning = _Tail(), _Tail()
+            self._open = True
+            self._version += 1
+
+    def add(self, text: str = "", reasoning: str = "") -> None:
+        """A piece arrives."""
+        with self._lock:
+            if text:
+                self._text.add(text)
+            if reasoning:
+                self._reasoning.add(reasoning)
+            self._version += 1
+
+    def end(self) -> None:
+        """The answer is in the transcript, or given up."""
+        with self._lock:
+            self._open = False
+            self._version += 1
+
+    def look(self, seen: int = -1) -> LiveAnswer | None:
+        """What has arrived; None when no answer is being written, or nothing is newer than version `seen`."""
+        with self._lock:
+            if not self._open or self._version == seen:
+                return None
+            return LiveAnswer(
+                self._version, self._text.text(), self._reasoning.text(), self._text.total, self._reasoning.total
+            )

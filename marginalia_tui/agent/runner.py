@@ -1,0 +1,439 @@
+"""The runs of this process: starting, steering and ending them.
+
+Every change of a status is one conditional update together with what it needs (the working copy, the lease, the
+message of the author); then a worker begins, or the one that works hears of the change. A run that another process
+works is steered by its row alone.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from marginalia_tui.agent import approvals, runs, transcript
+from marginalia_tui.agent.agents import get_agent
+from marginalia_tui.agent.live import LiveAnswer
+from marginalia_tui.agent.runs import Run, get_run, transition
+from marginalia_tui.agent.setup import RunSetup
+from marginalia_tui.agent.tools import ASK_USER, FINISH, build_tools
+from marginalia_tui.agent.worker import Observer, Worker
+from marginalia_tui.commands.dispatch import Dispatcher
+from marginalia_tui.domain.chat import Message
+from marginalia_tui.domain.errors import Busy, Invalid, Refused, StatusConflict
+from marginalia_tui.domain.runs import UNFINISHED, RunStatus
+from marginalia_tui.llm.models import Models
+from marginalia_tui.resources import prompt
+from marginalia_tui.services.models import get_model
+from marginalia_tui.settings import Settings
+from marginalia_tui.store import lease
+from marginalia_tui.store.bus import Touched
+from marginalia_tui.store.journal import Act
+from marginalia_tui.store.spaces import copy_book
+from marginalia_tui.store.store import ReadTx, Store, WriteTx
+
+PARK_SECONDS = 5.0
+"""How long the end of the studio waits for its workers."""
+
+_RESUMABLE = (RunStatus.PAUSED, RunStatus.STOPPED_KEPT, RunStatus.FAILED)
+
+RECOVERED = "The studio ended while it worked. Resume it, and it goes on exactly where it was."
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerParts:
+    """What every run works with."""
+
+    store: Store
+    dispatcher: Dispatcher
+    models: Models
+    settings: Callable[[], Settings]
+
+
+class Runner:
+    """Starts and steers runs, and keeps the workers of this process."""
+
+    def __init__(self, parts: RunnerParts) -> None:
+        self._parts = parts
+        self._store = parts.store
+        self._workers: dict[str, Worker] = {}
+        self._lock = threading.Lock()
+        self._closing = False
+
+    # Beginning and going on.
+
+    def start(
+        self, agent: str, *, message: str = "", interactive: bool = False, observers: Sequence[Observer] = ()
+    ) -> str:
+        """Starts a run of an agent: makes the working copy, holds the book, begins to work.
+
+        Args:
+            agent: the uuid of the agent.
+            message: the first words of the author; the standing ones when empty.
+            interactive: a conversation: it asks first.
+            observers: hear every event.
+
+        Returns:
+            The uuid of the run.
+
+        Raises:
+            Refused: the agent is disabled or has an unfinished run, or a limit of the settings is reached.
+            NotFound: its model or book is gone.
+        """
+        run = self._store.clock.new_uuid()
+        with self._store.write(Act(actor="studio", label="start of a run", run=run)) as tx:
+            setup = self._setup(tx, agent)
+            self._check_start(tx, setup)
+            self._drop_reviewed_copies(tx, agent)
+            definition = setup.agent
+            runs.add_run(
+                tx,
+                uuid=run,
+                agent=agent,
+                agent_name=definition.name,
+                book=definition.book,
+                space=copy_book(tx, definition.book),
+                interactive=interactive,
+            )
+            first = message.strip() or prompt("start-console" if interactive else "start")
+            transcript.append(tx, run, Message(role="user", text=first), notice=None if message.strip() else "start")
+            held = lease.take(tx, run)
+        self._begin(setup, held, observers)
+        return run
+
+    def resume(self, run: str, note: str = "", observers: Sequence[Observer] = ()) -> None:
+        """Has a paused, kept or failed run go on.
+
+        Raises:
+            StatusConflict: it is none of these by now.
+            Busy: another process works it.
+        """
+        self._go_on(run, _RESUMABLE, observers, note=note.strip())
+
+    def work(self, run: str, *, take_over: bool = False, observers: Sequence[Observer] = ()) -> None:
+        """Takes up a run that nobody works: RUNNING after a crash, or paused because its studio ended.
+
+        Args:
+            run: the uuid.
+            take_over: take it from a process that hangs.
+            observers: hear every event.
+
+        Raises:
+            Busy: another process works it.
+            StatusConflict: it rests for another reason.
+        """
+        with self._store.read() as look:
+            seen = get_run(look, run)
+        recovered = seen.status is RunStatus.PAUSED and seen.wish in ("recovered", "parked")
+        if seen.status in (RunStatus.PAUSING, RunStatus.STOPPING):
+            self.recover(run)
+            raise StatusConflict("The run was about to rest when its process ended; it rests now: resume it to go on.")
+        if not recovered and seen.status is not RunStatus.RUNNING:
+            raise StatusConflict(
+                f"The run is {seen.status.value}: only a run that nobody works is taken up. "
+                "Use `run resume` or `run send`."
+            )
+        self._go_on(run, (seen.status,), observers, take_over=take_over)
+
+    def send(self, run: str, text: str, *, detach: bool = False, observers: Sequence[Observer] = ()) -> None:
+        """Says something to an agent: a run that works reads it in its next round, one that waits goes on.
+
+        Args:
+            run: the uuid.
+            text: what to say.
+            detach: only leave the message; nobody begins to work.
+            observers: hear every event, when the run is worked here.
+
+        Raises:
+            Invalid: the text is empty.
+            StatusConflict: the run is over.
+        """
+        if not text.strip():
+            raise Invalid("Write something to send.")
+        with self._store.write(Act(actor="author", label="message", run=run)) as tx:
+            seen = get_run(tx, run)
+            if seen.status.ended or seen.status is RunStatus.DONE:
+                raise StatusConflict(f"The run is {seen.status.value}: start another one to go on with the agent.")
+            transcript.enqueue(tx, run, "author", text.strip())
+            going_on = seen.status is RunStatus.IDLE and not detach
+            if going_on:
+                setup = self._setup(tx, seen.agent)
+                self._check_running(tx)
+                transition(tx, seen, RunStatus.RUNNING)
+                held = lease.take(tx, run)
+        if going_on:
+            self._begin(setup, held, observers)
+        elif not detach and seen.status in (RunStatus.PAUSED, RunStatus.STOPPED_KEPT, RunStatus.FAILED):
+            self._go_on(run, _RESUMABLE, observers)
+
+    def decide(
+        self,
+        run: str,
+        call: str,
+        decision: approvals.Decision,
+        *,
+        why: str = "",
+        always: bool = False,
+        detach: bool = False,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        """Decides a call that waits; the run goes on when nothing else does.
+
+        Args:
+            run: the uuid.
+            call: the id of the call.
+            decision: approve or deny.
+            why: for the agent, of a denial.
+            always: approve the command for the rest of the run.
+            detach: nobody begins to work here.
+            observers: hear every event, when the run is worked here.
+
+        Raises:
+            NotFound: no such call waits.
+        """
+        with self._store.write(Act(actor="author", label=decision, run=run)) as tx:
+            seen = get_run(tx, run)
+            decided = approvals.decide(tx, run, call, decision, why.strip())
+            if always and decision == "approve":
+                runs.approve_always(tx, seen, decided.command)
+            going_on = not approvals.pending(tx, run) and not detach
+            if going_on:
+                setup = self._setup(tx, seen.agent)
+                transition(tx, seen, RunStatus.RUNNING)
+                held = lease.take(tx, run)
+        if going_on:
+            self._begin(setup, held, observers)
+
+    def _go_on(
+        self,
+        run: str,
+        expected: tuple[RunStatus, ...],
+        observers: Sequence[Observer],
+        *,
+        note: str = "",
+        take_over: bool = False,
+    ) -> None:
+        with self._store.write(Act(actor="author", label="resume", run=run)) as tx:
+            seen = get_run(tx, run)
+            setup = self._setup(tx, seen.agent)
+            if seen.status not in expected:
+                raise StatusConflict(f"The run is {seen.status.value}, so it can't go on: look again.")
+            if seen.status is not RunStatus.RUNNING:
+                self._check_running(tx)
+                self._check_book_free(tx, seen)
+                _say_go_on(tx, run, note)
+                transition(tx, seen, RunStatus.RUNNING)
+            held = lease.take(tx, run, take_over=take_over)
+        self._begin(setup, held, observers)
+
+    def _begin(self, setup: RunSetup, held: lease.Lease, observers: Sequence[Observer]) -> None:
+        worker = Worker(setup, held, observers)
+        with self._lock:
+            self._workers[held.run] = worker
+            closing = self._closing
+        if closing:
+            worker.park()
+        worker.start()
+
+    def _setup(self, tx: ReadTx, agent: str) -> RunSetup:
+        parts = self._parts
+        definition = get_agent(tx, agent)
+        return RunSetup(
+            store=parts.store,
+            dispatcher=parts.dispatcher,
+            models=parts.models,
+            settings=parts.settings(),
+            agent=definition,
+            model=get_model(tx, definition.model),
+            tools=build_tools(parts.dispatcher.registry, definition),
+        )
+
+    def _check_start(self, tx: ReadTx, setup: RunSetup) -> None:
+        agent = setup.agent
+        if not agent.enabled:
+            raise Refused(f"{agent.name} is disabled: enable it first.")
+        for run in runs.list_runs(tx, agent=agent.uuid, limit=1):
+            if run.status in UNFINISHED:
+                raise Refused(
+                    f"{agent.name} has a run that is {run.status.value}: "
+                    "resume it, or stop it, before you start another."
+                )
+        if (copies := runs.count_copies(tx)) >= setup.settings.max_copies:
+            raise Refused(
+                f"{copies} runs keep a working copy, as many as the settings allow: "
+                "review or discard some, or raise max_copies."
+            )
+        self._check_running(tx)
+
+    def _check_running(self, tx: ReadTx) -> None:
+        limit = self._parts.settings().max_running
+        if runs.count_active(tx) >= limit:
+            raise Refused(f"{limit} runs work already, as many as the settings allow: wait, or raise max_running.")
+
+    @staticmethod
+    def _check_book_free(tx: ReadTx, run: Run) -> None:
+        for other in runs.list_runs(tx, agent=run.agent):
+            if other.uuid != run.uuid and other.status.holds_book:
+                raise Refused(f"Another run of {run.agent_name} holds the book: stop that one first.")
+
+    @staticmethod
+    def _drop_reviewed_copies(tx: WriteTx, agent: str) -> None:
+        """The undo of an apply is out of reach of its review once a new run begins."""
+        for run in runs.list_runs(tx, agent=agent):
+            if run.status is RunStatus.APPLIED and run.space is not None:
+                runs.release_copy(tx, run.uuid, keep_journal=True)
+
+    # Resting and ending.
+
+    def pause(self, run: str, *, now: bool = False) -> None:
+        """Has a run pause at its next stable point; with `now` the request or call that goes on is given up.
+
+        Raises:
+            StatusConflict: it does not work.
+        """
+        with self._store.write(Act(actor="author", label="pause", run=run)) as tx:
+            seen = get_run(tx, run)
+            worked = not lease.is_free(self._store, run, seen.epoch)
+            if seen.status is RunStatus.PAUSING:
+                if now:
+                    runs.set_wish(tx, seen, "now")
+                if worked:
+                    return
+            approvals.withdraw(tx, run)
+            to = RunStatus.PAUSING if worked and seen.status is RunStatus.RUNNING else RunStatus.PAUSED
+            transition(tx, seen, to, wish="now" if now and to is RunStatus.PAUSING else None)
+        self._stop_call(run, now)
+
+    def stop(self, run: str, *, keep: bool) -> None:
+        """Ends a run: what goes on is given up; the work is kept for a review, or discarded with the copy.
+
+        Raises:
+            StatusConflict: it is over.
+        """
+        with self._store.write(Act(actor="author", label="stop", run=run)) as tx:
+            seen = get_run(tx, run)
+            worked = not lease.is_free(self._store, run, seen.epoch)
+            end = RunStatus.STOPPED_KEPT if keep else RunStatus.STOPPED_DISCARDED
+            approvals.withdraw(tx, run)
+            transcript.drop_queue(tx, run)
+            if worked and seen.status.active:
+                transition(tx, seen, RunStatus.STOPPING, wish="keep" if keep else "discard")
+            elif end in seen.status.next():
+                transition(tx, seen, end)
+            else:
+                transition(tx, seen, RunStatus.STOPPING)
+                transition(tx, get_run(tx, run), end)
+        self._stop_call(run, True)
+
+    def finish(self, run: str) -> None:
+        """The author declares a run that waits, or rests, to be done.
+
+        Raises:
+            StatusConflict: it works, or is over.
+        """
+        with self._store.write(Act(actor="author", label="finish", run=run)) as tx:
+            transition(tx, get_run(tx, run), RunStatus.DONE, "The author finished it.")
+
+    def _stop_call(self, run: str, now: bool) -> None:
+        if now and (worker := self.worker(run)) is not None:
+            worker.stop_call()
+
+    def acknowledge(self, run: str) -> None:
+        """The author looks at it: its mark of attention goes."""
+        with self._store.read() as look:
+            if not get_run(look, run).attention:
+                return
+        with self._store.write(Act(actor="author", label="seen", run=run)) as tx:
+            runs.acknowledge(tx, get_run(tx, run))
+
+    # The workers of this process.
+
+    def worker(self, run: str) -> Worker | None:
+        """The worker of a run, when this process works it."""
+        with self._lock:
+            worker = self._workers.get(run)
+            if worker is not None and worker.done.is_set():
+                del self._workers[run]
+                return None
+            return worker
+
+    def live(self, run: str, seen: int = -1) -> LiveAnswer | None:
+        """The answer that is being written, when it is newer than version `seen`."""
+        worker = self.worker(run)
+        return worker.live.look(seen) if worker else None
+
+    def wait(self, run: str, until: Callable[[Run], bool], seconds: float | None = None) -> Run:
+        """Waits until a run of any process fulfils a condition, and returns it as it is then.
+
+        Raises:
+            Busy: it did not in time.
+        """
+        changed = threading.Event()
+
+        def heard(touched: Touched) -> None:
+            if touched.run(run):
+                changed.set()
+
+        unsubscribe = self._store.bus.subscribe(heard)
+        try:
+            while True:
+                changed.clear()
+                with self._store.read() as tx:
+                    seen = get_run(tx, run)
+                if until(seen):
+                    return seen
+                if not changed.wait(seconds):
+                    raise Busy(f"The run is still {seen.status.value}: the process that works it does not answer.")
+        finally:
+            unsubscribe()
+
+    def recover(self, only: str | None = None) -> list[str]:
+        """Gives the runs a status whose process died: nobody works them. To be called when the studio starts.
+
+        Returns:
+            The runs that were recovered.
+        """
+        with self._store.read() as look:
+            found = [run for run in runs.list_runs(look, limit=1_000) if only in (None, run.uuid)]
+        left = [run for run in found if run.status.active and run.status is not RunStatus.WAITING_APPROVAL]
+        recovered = []
+        for run in left:
+            if lease.is_free(self._store, run.uuid, run.epoch):
+                try:
+                    self._recover(run)
+                    recovered.append(run.uuid)
+                except (Busy, StatusConflict):
+                    continue  # another studio was quicker
+        return recovered
+
+    def _recover(self, seen: Run) -> None:
+        with self._store.write(Act(actor="studio", label="recovery", run=seen.uuid)) as tx:
+            held = lease.take(tx, seen.uuid)
+            run = get_run(tx, seen.uuid)
+            if run.status is RunStatus.STOPPING:
+                end = RunStatus.STOPPED_DISCARDED if run.wish == "discard" else RunStatus.STOPPED_KEPT
+                transition(tx, run, end)
+            elif run.status is RunStatus.RUNNING:
+                transition(tx, run, RunStatus.PAUSED, RECOVERED, wish="recovered")
+            else:
+                transition(tx, run, RunStatus.PAUSED, expected=(RunStatus.PAUSING,))
+        held.release()
+
+    def park(self, seconds: float = PARK_SECONDS) -> None:
+        """Has every worker of this process give up what goes on and pause; waits for that, but not for ever."""
+        with self._lock:
+            self._closing = True
+            workers = list(self._workers.values())
+        for worker in workers:
+            worker.park()
+        for worker in workers:
+            worker.done.wait(seconds)
+
+
+def _say_go_on(tx: WriteTx, run: str, note: str) -> None:
+    """What a run reads when it goes on: the author's note, or a word that it may when the model spoke last."""
+    end = transcript.last_round(transcript.entries(tx, run))
+    if note:
+        transcript.enqueue(tx, run, "resume", prompt("resume-note").format(note=note))
+    elif end.answer and not end.open_calls and not end.newer and not transcript.queued(tx, run):
+        ended = not end.answer.message.calls or end.result_of(FINISH) or end.result_of(ASK_USER)
+        if ended:
+            transcript.enqueue(tx, run, "resume", prompt("resume"))

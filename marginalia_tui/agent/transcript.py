@@ -1,0 +1,203 @@
+"""The transcript of a run: rows that are only appended, and the author's queue in front of it.
+
+A call of the model is stored before it is made, under an id of the studio's own; its result is one row, unique for
+the call, written in the transaction of the call's effect. What is still to do after a crash is therefore read off
+the end of the transcript: a call without a result is made again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import orjson
+from sqlalchemy import Row, delete, func, insert, select
+
+from marginalia_tui.domain.chat import Answer, Call, Message
+from marginalia_tui.store import tables
+from marginalia_tui.store.store import ReadTx, WriteTx
+
+MAIN = ""
+"""The thread of the agent itself."""
+
+QueueKind = Literal["author", "resume", "notice"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row of the transcript."""
+
+    uuid: str
+    ordinal: int
+    message: Message
+    notice: str | None
+    """What kind of message of the studio it is (`start`, `resume`, ...); None: said by author or model."""
+    seconds: float
+    created: int
+    """Microseconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A message that waits to be delivered."""
+
+    id: int
+    kind: QueueKind
+    text: str
+    created: int
+
+
+def _value(row: Row[tuple[object, ...]]) -> Entry:
+    calls = tuple(Call(each["id"], each["name"], each["arguments"]) for each in orjson.loads(row.calls))
+    message = Message(
+        role=row.role,
+        text=row.text,
+        calls=calls,
+        call_id=row.call_id,
+        ok=bool(row.ok),
+        reasoning=row.reasoning,
+        reasoning_field=row.reasoning_field,
+    )
+    return Entry(row.uuid, row.ordinal, message, row.notice, row.seconds, row.created)
+
+
+def entries(tx: ReadTx, run: str, start: int = 0, stop: int | None = None, thread: str = MAIN) -> list[Entry]:
+    """The rows with ordinals from `start` up to `stop`, in order."""
+    message = tables.message.c
+    query = (
+        select(tables.message)
+        .where(message.run == run, message.thread == thread, message.ordinal >= start)
+        .order_by(message.ordinal)
+    )
+    if stop is not None:
+        query = query.where(message.ordinal < stop)
+    return [_value(row) for row in tx.connection.execute(query)]
+
+
+def count(tx: ReadTx, run: str, thread: str = MAIN) -> int:
+    """The rows of a transcript; ordinals are 0 to this, less one."""
+    message = tables.message.c
+    newest = select(func.coalesce(func.max(message.ordinal) + 1, 0)).where(message.run == run, message.thread == thread)
+    return int(tx.connection.execute(newest).scalar_one())
+
+
+def append(
+    tx: WriteTx, run: str, message: Message, *, notice: str | None = None, seconds: float = 0.0, thread: str = MAIN
+) -> Entry:
+    """Appends a message."""
+    clock = tx.store.clock
+    entry = Entry(clock.new_uuid(), count(tx, run, thread), message, notice, seconds, clock.now())
+    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.calls]
+    tx.connection.execute(
+        insert(tables.message).values(
+            uuid=entry.uuid,
+            run=run,
+            thread=thread,
+            ordinal=entry.ordinal,
+            role=message.role,
+            text=message.text,
+            reasoning=message.reasoning,
+            reasoning_field=message.reasoning_field,
+            calls=orjson.dumps(calls).decode(),
+            call_id=message.call_id,
+            ok=int(message.ok),
+            notice=notice,
+            seconds=seconds,
+            created=entry.created,
+        )
+    )
+    tx.touch("run", run)
+    return entry
+
+
+def append_answer(tx: WriteTx, run: str, answer: Answer, calls: Sequence[Call], *, notice: str | None = None) -> Entry:
+    """Appends what a model answered, its calls under ids of our own: servers give one id twice."""
+    ordinal = count(tx, run)
+    own = tuple(Call(f"call_{ordinal}_{place}", call.name, call.arguments) for place, call in enumerate(calls))
+    message = Message(
+        role="assistant",
+        text=answer.text,
+        calls=own,
+        reasoning=answer.reasoning,
+        reasoning_field=answer.reasoning_field,
+    )
+    return append(tx, run, message, notice=notice, seconds=answer.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The end of a transcript: the last answer of the model and what became of its calls."""
+
+    answer: Entry | None
+    results: dict[str, Message]
+    """Call id -> its result."""
+    newer: bool
+    """Whether something was said to the model after that answer and its results."""
+
+    @property
+    def open_calls(self) -> tuple[Call, ...]:
+        """The calls without a result, in the order in which they are made."""
+        calls = self.answer.message.calls if self.answer else ()
+        return tuple(call for call in calls if call.id not in self.results)
+
+    def result_of(self, name: str) -> tuple[Call, Message] | None:
+        """The last call of a tool in this answer that went well, with its result."""
+        calls = self.answer.message.calls if self.answer else ()
+        for call in reversed(calls):
+            if call.name == name and (result := self.results.get(call.id)) and result.ok:
+                return call, result
+        return None
+
+
+def last_round(rows: Sequence[Entry]) -> Round:
+    """Reads the last round off a transcript."""
+    results: dict[str, Message] = {}
+    newer = False
+    for entry in reversed(rows):
+        message = entry.message
+        if message.role == "assistant":
+            return Round(entry, results, newer)
+        if message.role == "tool" and message.call_id is not None:
+            results[message.call_id] = message
+        else:
+            newer = True
+    return Round(None, {}, newer)
+
+
+def enqueue(tx: WriteTx, run: str, kind: QueueKind, text: str) -> int:
+    """Puts a message into the queue of a run and returns its id."""
+    key = tx.connection.execute(
+        insert(tables.queue).values(run=run, kind=kind, text=text, created=tx.store.clock.now())
+    ).inserted_primary_key
+    assert key is not None
+    tx.touch("run", run)
+    return int(key[0])
+
+
+def queued(tx: ReadTx, run: str) -> list[Queued]:
+    """What waits to be delivered, oldest first."""
+    queue = tables.queue.c
+    rows = tx.connection.execute(select(tables.queue).where(queue.run == run).order_by(queue.id))
+    return [Queued(row.id, row.kind, row.text, row.created) for row in rows]
+
+
+def cancel_queued(tx: WriteTx, run: str, item: int) -> bool:
+    """Takes a message out of the queue; False when it was delivered meanwhile."""
+    queue = tables.queue
+    gone = tx.connection.execute(delete(queue).where(queue.c.run == run, queue.c.id == item))
+    tx.touch("run", run)
+    return gone.rowcount == 1
+
+
+def deliver(tx: WriteTx, run: str) -> list[Entry]:
+    """Moves everything that waits into the transcript, in order."""
+    delivered = []
+    for item in queued(tx, run):
+        notice = None if item.kind == "author" else item.kind
+        delivered.append(append(tx, run, Message(role="user", text=item.text), notice=notice))
+        cancel_queued(tx, run, item.id)
+    return delivered
+
+
+def drop_queue(tx: WriteTx, run: str) -> None:
+    """Forgets what waits: the run is over."""
+    tx.connection.execute(delete(tables.queue).where(tables.queue.c.run == run))

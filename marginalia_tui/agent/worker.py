@@ -1,0 +1,388 @@
+"""The worker of one run: a short loop on a thread of its own.
+
+Each turn of the loop looks at the end of the transcript and does the one thing that comes next: make a call that
+has no result, deliver what the author wrote, end the turn, or ask the model. What a step does is written in one
+transaction, conditional on the lease, so that the loop may die between any two instructions and be taken up by
+another process at the same place.
+
+A worker ends whenever the run rests. Nothing waits for the author on a thread.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import AbstractContextManager
+
+from marginalia_tui.agent import approvals, limits, transcript
+from marginalia_tui.agent.batching import cut_calls
+from marginalia_tui.agent.calls import CallMaker
+from marginalia_tui.agent.events import (
+    CallAnswered,
+    CallMade,
+    NoticeGiven,
+    ReasoningArrived,
+    Rested,
+    RoundBegan,
+    RunEvent,
+    StatusChanged,
+    TextArrived,
+    UsageCounted,
+)
+from marginalia_tui.agent.handles import Handles
+from marginalia_tui.agent.live import LiveBuffer
+from marginalia_tui.agent.prompt import build_request, context_cap, system_parts
+from marginalia_tui.agent.runs import Run, add_usage, get_run, transition
+from marginalia_tui.agent.setup import RunSetup
+from marginalia_tui.agent.tools import ASK_USER, FINISH
+from marginalia_tui.agent.transcript import Entry, Round, last_round
+from marginalia_tui.commands.context import Control
+from marginalia_tui.domain.chat import Answer, ReasoningDelta, Request, StreamEvent, TextDelta
+from marginalia_tui.domain.errors import LeaseLost, MarginaliaError, ModelError, StatusConflict, StoreError
+from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.llm.tokens import count_request
+from marginalia_tui.resources import prompt
+from marginalia_tui.store.bus import Touched
+from marginalia_tui.store.journal import Act
+from marginalia_tui.store.lease import Lease
+from marginalia_tui.store.store import WriteTx
+
+log = logging.getLogger(__name__)
+
+Observer = Callable[[RunEvent], None]
+
+PARKED = "The studio was closed while it worked. Resume it, and it goes on exactly where it was."
+
+
+class _Over(Exception):
+    """The worker has nothing more to do."""
+
+
+class Worker:
+    """Works one run until it rests. `start` it once; `done` is set when its thread has ended.
+
+    Args:
+        setup: the agent, its model and its tools, as they are now.
+        lease: of the run; the worker releases it.
+        observers: hear every event, on the worker's thread or on that of the models.
+    """
+
+    def __init__(self, setup: RunSetup, lease: Lease, observers: Sequence[Observer]) -> None:
+        self.run = lease.run
+        self.live = LiveBuffer()
+        self.done = threading.Event()
+        self._setup = setup
+        self._store = setup.store
+        self._lease = lease
+        self._observers = list(observers)
+        self._wake = threading.Condition()
+        self._looks = 0
+        self._parking = False
+        self._control = Control()
+        with self._store.read() as tx:
+            self._handles = Handles(tx, self.run)
+            run = get_run(tx, self.run)
+            # Read once and then kept: a transcript grows at its end only, and only here.
+            self._rows = transcript.entries(tx, self.run)
+        self._calls = CallMaker(setup, run, lease, self._handles)
+        self._thread = threading.Thread(target=self._main, name=f"run-{self.run[:8]}", daemon=True)
+
+    def start(self) -> None:
+        """Begins to work."""
+        self._thread.start()
+
+    def park(self) -> None:
+        """Gives up the request or call that goes on, and pauses the run."""
+        self._parking = True
+        self._control.stop()
+        self._look_again()
+
+    def stop_call(self) -> None:
+        """Has the call that goes on end at its next check, when it has changed nothing yet."""
+        self._control.stop()
+        self._look_again()
+
+    def observe(self, observer: Observer) -> None:
+        """Adds a listener."""
+        self._observers.append(observer)
+
+    # The thread.
+
+    def _main(self) -> None:
+        unsubscribe = self._store.bus.subscribe(self._heard)
+        try:
+            self._tell_status()
+            while True:
+                self._step()
+        except _Over:
+            pass
+        except LeaseLost:
+            log.info("run %s: taken over by another process", self.run)
+        except StoreError as error:
+            log.error("run %s: the store refuses: %s", self.run, error)
+            self._tell(NoticeGiven(error.message))
+        except Exception as error:
+            log.exception("run %s: the worker broke", self.run)
+            self._fail(error)
+        finally:
+            unsubscribe()
+            self.live.end()
+            self._lease.release()
+            try:
+                self._tell_rest()
+            finally:
+                self.done.set()
+
+    def _step(self) -> None:
+        """The one thing that comes next."""
+        run = self._stable_point()
+        end = last_round(self._rows)
+        if end.open_calls:
+            self._make_call(run, end)
+        elif self._deliver():
+            return
+        elif end.answer is None or end.newer:
+            self._ask(run)
+        else:
+            self._after_round(run, end)
+
+    def _stable_point(self) -> Run:
+        """Where a pause or a stop happens; the run as it is now when it goes on."""
+        with self._store.read() as tx:
+            run = get_run(tx, self.run)
+        if run.status is RunStatus.RUNNING and run.epoch == self._lease.epoch:
+            if not self._parking:
+                return run
+            self._change(run, RunStatus.PAUSED, PARKED, wish="parked")
+        elif run.status is RunStatus.PAUSING:
+            self._change(run, RunStatus.PAUSED)
+        elif run.status is RunStatus.STOPPING:
+            to = RunStatus.STOPPED_DISCARDED if run.wish == "discard" else RunStatus.STOPPED_KEPT
+            self._change(run, to)
+        raise _Over
+
+    # The end of a round.
+
+    def _after_round(self, run: Run, end: Round) -> None:
+        """The model said its part and every call has its result: does the turn end, or go on?"""
+        assert end.answer is not None
+        calls = end.answer.message.calls
+        if found := end.result_of(FINISH):
+            self._end_turn(run, RunStatus.DONE, self._calls.argument(found[0], "report"))
+        elif found := end.result_of(ASK_USER):
+            self._end_turn(run, RunStatus.IDLE, self._calls.argument(found[0], "question"))
+        elif not calls:
+            self._end_turn(run, RunStatus.IDLE, end.answer.message.text.strip() or "It answered nothing.")
+        else:
+            self._ask(run)
+
+    def _end_turn(self, run: Run, to: RunStatus, reason: str) -> None:
+        """Rests, unless the author wrote in the very moment: then the turn goes on."""
+        with self._write("end of a turn") as tx:
+            delivered = transcript.deliver(tx, self.run)
+            if not delivered:
+                transition(tx, run, to, reason)
+                self._lease.release()
+        self._keep(delivered)
+        if not delivered:
+            raise _Over
+
+    def _deliver(self) -> bool:
+        """Moves what the author wrote into the transcript."""
+        with self._store.read() as tx:
+            if not transcript.queued(tx, self.run):
+                return False
+        with self._write("messages of the author") as tx:
+            delivered = transcript.deliver(tx, self.run)
+        self._keep(delivered)
+        for entry in delivered:
+            self._tell(NoticeGiven(entry.message.text))
+        return bool(delivered)
+
+    # Calls.
+
+    def _make_call(self, run: Run, end: Round) -> None:
+        call = end.open_calls[0]
+        assert end.answer is not None
+        self._tell(CallMade(call.id, None, call.name, call.arguments))
+        began = time.monotonic()
+        before = end.answer.message.calls[: end.answer.message.calls.index(call)]
+        failed = any(not end.results[each.id].ok for each in before)
+        cut = end.answer.notice == "cut" and call == end.answer.message.calls[-1]
+        self._control = Control()
+        if self._parking:
+            return
+        if failed:
+            outcome = self._calls.refuse(call, prompt("skipped-call"))
+        elif cut and self._calls.broken(call):
+            outcome = self._calls.refuse(call, prompt("cut-call"))
+        elif self._calls.must_wait(run, call):
+            self._wait_for_approval(run, call.id, end)
+            raise _Over
+        elif (made := self._calls.make(call, self._control)) is not None:
+            outcome = made
+        else:
+            return  # it was stopped before it changed anything, and is made again when the run goes on
+        self._rows.append(outcome)
+        seconds = round(time.monotonic() - began, 3)
+        log.info("run %s: %s %s in %.3f s", self.run, call.name, "done" if outcome.message.ok else "failed", seconds)
+        self._tell(CallAnswered(call.id, outcome.message.ok, outcome.message.text, seconds))
+
+    def _wait_for_approval(self, run: Run, call_id: str, end: Round) -> None:
+        call = next(each for each in end.open_calls if each.id == call_id)
+        command, arguments = self._calls.resolved(call)
+        with self._write("approval") as tx:
+            if approvals.find(tx, self.run, call.id) is None:
+                approvals.ask(tx, self.run, call.id, command.name, arguments)
+            transition(tx, run, RunStatus.WAITING_APPROVAL, f"{command.title} ({command.name}) waits for your word.")
+            self._lease.release()
+
+    # The model.
+
+    def _ask(self, run: Run) -> None:
+        setup = self._setup
+        tools = setup.tools
+        parts = system_parts(setup.agent, setup.model, interactive=run.interactive, singles=sorted(tools.singles))
+        request = build_request(parts, self._rows, tools.tools, setup.model.max_output)
+        cap = context_cap(setup.agent, setup.model)
+        estimate = count_request(request) if cap else 0
+        if reason := limits.reached(run, setup.agent, setup.settings.token_budget, cap, estimate):
+            self._pause(reason)
+            return
+        self._tell(RoundBegan(run.rounds + 1))
+        try:
+            answer = self._answer(request)
+        except ModelError as error:
+            self._pause(error.message)
+            return
+        if answer is None:
+            return
+        self._keep_answer(answer)
+
+    def _answer(self, request: Request) -> Answer | None:
+        """Asks the model and waits; None when the wait was ended by a pause, a stop or the end of the studio."""
+        self.live.begin()
+        pending = self._setup.models.ask(self._setup.model, request, self._arrived)
+        pending.future.add_done_callback(lambda _: self._look_again())
+        seen = -1
+        try:
+            while not pending.future.done():
+                with self._wake:
+                    while self._looks == seen and not pending.future.done():
+                        self._wake.wait()
+                    seen = self._looks
+                if not pending.future.done() and self._must_end_now():
+                    pending.cancel()
+                    return None
+            return pending.future.result()
+        except CancelledError:
+            return None
+        except BaseException:
+            pending.cancel()
+            raise
+
+    def _must_end_now(self) -> bool:
+        """Whether the request is to be given up: a pause at once, a stop, another owner, the end of the studio."""
+        if self._parking:
+            return True
+        with self._store.read() as tx:
+            run = get_run(tx, self.run)
+        if run.epoch != self._lease.epoch:
+            return True
+        if run.status is RunStatus.RUNNING:
+            return False
+        return run.status is not RunStatus.PAUSING or run.wish == "now"
+
+    def _arrived(self, event: StreamEvent) -> None:
+        match event:
+            case TextDelta(text):
+                self.live.add(text=text)
+                self._tell(TextArrived(text))
+            case ReasoningDelta(text, _):
+                self.live.add(reasoning=text)
+                self._tell(ReasoningArrived(text))
+            case _:
+                pass
+
+    def _keep_answer(self, answer: Answer) -> None:
+        """Stores the answer, cut to what is made of it, with its tokens."""
+        setup = self._setup
+        kept = cut_calls(answer.calls, setup.agent.batch, setup.tools.singles, setup.tools.readers)
+        if not (answer.text.strip() or answer.calls or answer.reasoning.strip()):
+            self._pause("The model answered nothing at all. Look at its server, then resume.")
+            return
+        cut = answer.finish == "length" or not answer.complete
+        usage, model = answer.usage, setup.model
+        cost = (usage.prompt * model.price_in + usage.completion * model.price_out) / 1_000_000
+        with self._write("answer") as tx:
+            entry = transcript.append_answer(tx, self.run, answer, kept.calls, notice="cut" if cut else None)
+            add_usage(tx, self.run, usage, cost)
+            if kept.notice:
+                transcript.enqueue(tx, self.run, "notice", kept.notice)
+        self._rows.append(entry)
+        self.live.end()
+        log.info("run %s: %d + %d tokens, %d calls", self.run, usage.prompt, usage.completion, len(kept.calls))
+        self._tell(UsageCounted(usage.prompt, usage.completion, usage.cached, usage.context))
+
+    # Small things.
+
+    def _write(self, label: str) -> AbstractContextManager[WriteTx]:
+        act = Act(actor="agent", label=label, run=self.run)
+        return self._store.write(act, lease=self._lease)
+
+    def _keep(self, delivered: Sequence[Entry]) -> None:
+        self._rows.extend(delivered)
+
+    def _change(self, run: Run, to: RunStatus, reason: str = "", wish: str | None = None) -> None:
+        """Changes the status; when the author changed it in the very moment, theirs holds."""
+        with self._write("status") as tx:
+            approvals.withdraw(tx, self.run)
+            transition(tx, run, to, reason, wish=wish)
+            # Inside the transaction: whoever reads the status finds the run free.
+            self._lease.release()
+
+    def _pause(self, reason: str) -> None:
+        """Pauses for a reason and ends the worker; a pause or stop of the author's that came first holds."""
+        with self._store.read() as tx:
+            run = get_run(tx, self.run)
+        if run.status is not RunStatus.RUNNING:
+            return
+        try:
+            self._change(run, RunStatus.PAUSED, reason)
+        except StatusConflict:
+            return
+        raise _Over
+
+    def _fail(self, error: Exception) -> None:
+        reason = f"The studio has a fault ({type(error).__name__}); its log has the details. Resume to try again."
+        try:
+            with self._store.read() as tx:
+                run = get_run(tx, self.run)
+            if RunStatus.FAILED in run.status.next():
+                self._change(run, RunStatus.FAILED, reason)
+        except MarginaliaError as second:
+            log.error("run %s: it could not be marked as failed: %s", self.run, second)
+
+    def _heard(self, touched: Touched) -> None:
+        if touched.run(self.run):
+            self._look_again()
+
+    def _look_again(self) -> None:
+        with self._wake:
+            self._looks += 1
+            self._wake.notify_all()
+
+    def _tell(self, event: RunEvent) -> None:
+        for observer in tuple(self._observers):
+            observer(event)
+
+    def _tell_status(self) -> None:
+        with self._store.read() as tx:
+            run = get_run(tx, self.run)
+        self._tell(StatusChanged(self.run, run.status.value, run.reason or None))
+
+    def _tell_rest(self) -> None:
+        with self._store.read() as tx:
+            run = get_run(tx, self.run)
+        self._tell(Rested(self.run, run.status.value, run.reason or None))
