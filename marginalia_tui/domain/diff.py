@@ -1,0 +1,253 @@
+"""What changed between two texts, word by word.
+
+A diff is a list of segments. Joining what is SAME or REMOVED gives the text before, joining what is SAME or
+ADDED the text after, always and to the character. Paragraphs are aligned first, words only inside of those that
+changed, so the cost follows the change and not the length of the book. Unrelated texts are told as one removal
+and one addition: a script that saves three common words of a page can't be read.
+"""
+
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from rapidfuzz.distance import LCSseq
+
+# Han and kana are written without spaces: each is a word.
+_SINGLE = "\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
+_LETTERS = rf"[^\W_{_SINGLE}]+"
+_TOKEN = re.compile(rf"[{_SINGLE}]|{_LETTERS}(?:['\u2019\u2010\u2011-]{_LETTERS})*|\n|[^\S\n]+|.", re.DOTALL)
+_CELLS = 30_000_000
+"""The largest product of two lengths that is compared word by word (the matrix takes an eighth of it in bytes)."""
+_ALIKE = 0.33
+"""Stretches that share less than this part of their words are told as replaced."""
+_ISLAND = 2
+"""As few common words between two larger changes are told as changed too."""
+
+
+class Kind(Enum):
+    """What a segment is; the value is the sign of a diff."""
+
+    SAME = " "
+    REMOVED = "-"
+    ADDED = "+"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of text that is in both, only in the text before, or only in the text after."""
+
+    kind: Kind
+    text: str
+
+
+def word_diff(before: str, after: str) -> list[Segment]:
+    """The segments that lead from one text to another.
+
+    Args:
+        before: the text as it was.
+        after: the text as it is.
+
+    Returns:
+        Segments in order, never two of a kind in a row, none empty, what was removed before what was added.
+    """
+    script = _Script()
+    if before == after:
+        script.same(before)
+        return script.segments()
+    left, right = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    for same, old, new in _aligned(left, right):
+        if same:
+            script.same("".join(old))
+        else:
+            _diff_words("".join(old), "".join(new), script)
+    return script.segments()
+
+
+def _compare_texts(old: str, new: str) -> Iterator[tuple[bool, slice, slice]]:
+    """Stretches of two strings, the same or different in turns."""
+    a = b = 0
+    for code in LCSseq.opcodes(old, new):
+        if code.tag != "equal":
+            continue
+        if code.src_start > a or code.dest_start > b:
+            yield False, slice(a, code.src_start), slice(b, code.dest_start)
+        yield True, slice(code.src_start, code.src_end), slice(code.dest_start, code.dest_end)
+        a, b = code.src_end, code.dest_end
+    if a < len(old) or b < len(new):
+        yield False, slice(a, len(old)), slice(b, len(new))
+
+
+def _aligned(
+    left: Sequence[str], right: Sequence[str]
+) -> Iterator[tuple[bool, Sequence[str], Sequence[str]]]:
+    """Stretches of two sequences in order: the same in both, or different."""
+    head = _common(left, right)
+    tail = _common(left[head:][::-1], right[head:][::-1])
+    if head:
+        yield True, left[:head], right[:head]
+    old, new = left[head : len(left) - tail], right[head : len(right) - tail]
+    if not old or not new or len(old) * len(new) > _CELLS:
+        yield from _anchored(old, new) if old and new else ((False, old, new),)
+    else:
+        one, two = _encoded(old, new)
+        for same, a, b in _compare_texts(one, two):
+            yield same, old[a], new[b]
+    if tail:
+        yield True, left[len(left) - tail :], right[len(right) - tail :]
+
+
+def _common(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
+    count = 0
+    for one, two in zip(left, right, strict=False):
+        if one != two:
+            break
+        count += 1
+    return count
+
+
+def _encoded(left: Sequence[str], right: Sequence[str]) -> tuple[str, str]:
+    """Each token as one character, the same for the same token: what rapidfuzz compares fastest."""
+    numbers: dict[str, str] = {}
+
+    def code(token: str) -> str:
+        found = numbers.get(token)
+        if found is None:
+            number = len(numbers)
+            found = numbers[token] = chr(number if number < 0xD800 else number + 0x800)
+        return found
+
+    return "".join(map(code, left)), "".join(map(code, right))
+
+
+def _anchored(
+    left: Sequence[str], right: Sequence[str]
+) -> Iterator[tuple[bool, Sequence[str], Sequence[str]]]:
+    """The same for sequences too long to compare whole: parted at what stands once in both."""
+    anchors = _anchors(left, right)
+    if not anchors:
+        yield False, left, right
+        return
+    a = b = 0
+    for one, two in [*anchors, (len(left), len(right))]:
+        if one > a or two > b:
+            old, new = left[a:one], right[b:two]
+            if old and new and len(old) * len(new) <= _CELLS:
+                yield from _aligned(old, new)
+            else:
+                yield False, old, new
+        if one < len(left):
+            yield True, left[one : one + 1], right[two : two + 1]
+        a, b = one + 1, two + 1
+
+
+def _anchors(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
+    """Pairs of places of tokens that stand once in each, rising on both sides (patience)."""
+    places = _once(right)
+    pairs = [(place, places[token]) for token, place in _once(left).items() if token in places]
+    pairs.sort()
+    piles: list[int] = []
+    tops: list[int] = []
+    back: list[int] = []
+    for number, (_, two) in enumerate(pairs):
+        low, high = 0, len(tops)
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if tops[middle] < two else (low, middle)
+        back.append(piles[low - 1] if low else -1)
+        if low == len(piles):
+            piles.append(number)
+            tops.append(two)
+        else:
+            piles[low], tops[low] = number, two
+    chain: list[tuple[int, int]] = []
+    here = piles[-1] if piles else -1
+    while here >= 0:
+        chain.append(pairs[here])
+        here = back[here]
+    return chain[::-1]
+
+
+def _once(tokens: Sequence[str]) -> dict[str, int]:
+    places: dict[str, int] = {}
+    for place, token in enumerate(tokens):
+        places[token] = -1 if token in places else place
+    return {token: place for token, place in places.items() if place >= 0}
+
+
+def _diff_words(before: str, after: str, script: "_Script") -> None:
+    """The words of two stretches that are not equal."""
+    left, right = _TOKEN.findall(before), _TOKEN.findall(after)
+    if not left or not right or not _alike(left, right):
+        script.change(before, after)
+        return
+    parts = [(same, "".join(old), "".join(new), len(old)) for same, old, new in _aligned(left, right)]
+    for number, (same, old, new, size) in enumerate(parts):
+        if same and not _is_island(parts, number, size):
+            script.same(old)
+        else:
+            script.change(old, new)
+
+
+def _is_island(parts: Sequence[tuple[bool, str, str, int]], number: int, size: int) -> bool:
+    """Whether a few common words stand between two changes that are larger than they are."""
+    if not 0 < number < len(parts) - 1 or "\n" in parts[number][1]:
+        return False
+    words = sum(1 for token in _TOKEN.findall(parts[number][1]) if not token.isspace()) if size <= 5 else size
+    if words > _ISLAND:
+        return False
+    length = len(parts[number][1].strip())
+    beside = min(len(parts[place][1]) + len(parts[place][2]) for place in (number - 1, number + 1))
+    return beside > 4 * length + 8 if words else beside > 24
+
+
+def _alike(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether two stretches share enough words to be told word by word."""
+    old = [token for token in left if not token.isspace()]
+    new = [token for token in right if not token.isspace()]
+    shorter = min(len(old), len(new))
+    if not shorter:
+        return False
+    one, two = _encoded(old, new)
+    # Similarity alone needs no matrix, so there is no limit here. What was only added to or cut down is alike.
+    return LCSseq.similarity(one, two, score_cutoff=int(shorter * _ALIKE)) >= shorter * _ALIKE
+
+
+class _Script:
+    """Segments under way: equal kinds that follow each other are joined, removals come before additions."""
+
+    def __init__(self) -> None:
+        self._done: list[Segment] = []
+        self._same: list[str] = []
+        self._removed: list[str] = []
+        self._added: list[str] = []
+
+    def same(self, text: str) -> None:
+        """Text that is in both."""
+        if text:
+            self._flush_change()
+            self._same.append(text)
+
+    def change(self, removed: str, added: str) -> None:
+        """Text that was replaced; either may be empty."""
+        if removed or added:
+            self._flush_same()
+            self._removed.append(removed)
+            self._added.append(added)
+
+    def _flush_same(self) -> None:
+        if self._same:
+            self._done.append(Segment(Kind.SAME, "".join(self._same)))
+            self._same = []
+
+    def _flush_change(self) -> None:
+        for kind, parts in ((Kind.REMOVED, self._removed), (Kind.ADDED, self._added)):
+            if text := "".join(parts):
+                self._done.append(Segment(kind, text))
+        self._removed, self._added = [], []
+
+    def segments(self) -> list[Segment]:
+        """The whole script."""
+        self._flush_same()
+        self._flush_change()
+        return self._done
