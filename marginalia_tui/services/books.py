@@ -41,7 +41,7 @@ def holders(tx: ReadTx) -> dict[str, str]:
     """Book -> the agent that holds it."""
     run = tables.run.c
     rows = tx.connection.execute(select(run.book, run.agent_name).where(run.status.in_(HOLDING)))
-    return dict(rows.tuples().all())
+    return {row.book: row.agent_name for row in rows}
 
 
 def holder(tx: ReadTx, book: str) -> str | None:

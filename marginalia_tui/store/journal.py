@@ -98,7 +98,7 @@ def fold(connection: Connection, space_id: int, after: int) -> dict[ItemKey, Spa
         .where(journal.space_id == space_id, journal.seq > after)
         .order_by(journal.seq)
     )
-    return _spans(connection.execute(query).tuples())
+    return _spans(connection.execute(query))
 
 
 def fold_change(connection: Connection, space_id: int, change_id: int) -> dict[ItemKey, Span]:
@@ -109,7 +109,7 @@ def fold_change(connection: Connection, space_id: int, change_id: int) -> dict[I
         .where(journal.change_id == change_id, journal.space_id == space_id)
         .order_by(journal.seq)
     )
-    return _spans(connection.execute(query).tuples())
+    return _spans(connection.execute(query))
 
 
 def fold_items(connection: Connection, space_id: int, after: int, uuids: Iterable[str]) -> dict[ItemKey, Span]:
@@ -122,7 +122,7 @@ def fold_items(connection: Connection, space_id: int, after: int, uuids: Iterabl
             .where(journal.space_id == space_id, journal.uuid.in_(some), journal.seq > after)
             .order_by(journal.seq)
         )
-        found.update(_spans(connection.execute(query).tuples()))
+        found.update(_spans(connection.execute(query)))
     return found
 
 

@@ -124,7 +124,7 @@ class Space:
                 .select_from(part.outerjoin(text, text.c.hash == part.c.text))
                 .where(part.c.space_id == self.id, part.c.uuid.in_(some))
             )
-            found.update(self.connection.execute(query).tuples().all())
+            found.update((uuid, body) for uuid, body in self.connection.execute(query))
         return found
 
     def children(self, part: str | None, book: str) -> list[str]:

@@ -39,6 +39,8 @@ space = Table(
     Column("base", Integer),  # the position of `origin` when the copy was made
     Column("state", String, nullable=False),  # live | moving (filled or dropped in bulk) | dropped
     Column("created", Integer, nullable=False),
+    # Whoever still names a dropped copy must not meet another one under its number.
+    sqlite_autoincrement=True,
 )
 
 text = Table(

@@ -9,14 +9,13 @@ depends_on = None
 
 TABLES = """
 CREATE TABLE space (
-    id INTEGER NOT NULL,
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     kind VARCHAR NOT NULL,
     origin INTEGER,
     book VARCHAR,
     base INTEGER,
     state VARCHAR NOT NULL,
-    created INTEGER NOT NULL,
-    CONSTRAINT pk_space PRIMARY KEY (id)
+    created INTEGER NOT NULL
 );
 
 CREATE TABLE text (
