@@ -19,6 +19,7 @@ _MARKS = re.compile('[\u201c\u201d"]')
 _OPENS_AFTER = re.compile(r"(?:^|[\s(\[\u2014\u2013*_\u2018\u201c]|--)$")
 _CLOSES_AFTER = re.compile(r"[\w.,;:!?\u2026\u2014\u2013*_)\]'\u2019\u201d-]$")
 _SENTENCE_END = re.compile(r"[.!?\u2026][\u201d\u2019\"')*_]*\s")
+_TITLE = re.compile(r"\b(Mr|Mrs|Ms|Dr|St|Capt|Rev|Messrs|No)\.")
 _SPEECH_END = re.compile(r"[.,!?\u2026\u2014]$")
 _NAME = (
     r"(?:[A-Z][\w'\u2019]*(?: [A-Z][\w'\u2019]*)?|(?:Mr|Mrs|Ms|Dr|St)\. [A-Z]\w+"
@@ -30,6 +31,10 @@ _SAID = (
     r"thought|told \w+|remarked|observed|exclaimed|returned|repeated)"
 )
 _TAG = re.compile(rf"(?P<mark>[,?!\u2026.])[ ](?P<tag>{_WHO} {_SAID}|{_SAID} {_WHO})(?=[.,;:])")
+_NARRATED = re.compile(rf"[ ](?:{_WHO} {_SAID}|{_SAID} {_WHO})(?:[ ][\w'\u2019-]+){{0,7}}\.\s")
+_NARRATION_AFTER_COMMA = re.compile(r", (?:(?:he|she|they|it|we|I|the|his|her|an?|was|were|is|came|my|our)\b|[A-Z])")
+_HEAD_OF_SPEECH = re.compile(r"(?:^|[.,:;!?\u2014\u2026\u201d\"]\s?)$")
+_ADDRESS = re.compile(r"\b(?:I|[Yy]ou|[Ww]e|[Mm]y|[Yy]our|[Mm]e|[Uu]s|[Oo]ur)\b|[?!]$")
 _INNER_CAPITAL = re.compile(r"[,:;][ ](?!I\b)[\"\u2018']?[A-Z]")
 _PERSONAL = re.compile(r"(?:He|She|They|His|Her|Their|It)\b")
 _APOSTROPHE_INSIDE = re.compile(
@@ -161,8 +166,11 @@ def goes_on(page: Page, row: Row, after: Block | None) -> bool:
         return True
     if after.kind != "prose":
         return False
+    first = _first_letter(page, after)
     marks = quote_row(page, after).marks
-    return bool(marks) and (marks[0].at == _first_letter(page, after) or not marks[0].opens)
+    return page.mask[first : first + 1] in ("\u2018", "'") or (
+        bool(marks) and (marks[0].at == first or not marks[0].opens)
+    )
 
 
 def _mark(page: Page, block: Block, at: int) -> Mark:
@@ -206,10 +214,10 @@ def _judgeable(page: Page, block: Block, style: Style) -> bool:
 
 def _one_sentence(said: str) -> bool:
     """Whether words are one sentence without a dash, a colon, a verb of speech or too much of everything."""
-    if _SENTENCE_END.search(said) or re.search(r"[\u2014\u2013*_()\[\]:]|--| - ", said):
+    if _SENTENCE_END.search(_TITLE.sub(r"\1,", said)) or re.search(r"[\u2014\u2013*_()\[\]:]|--| - ", said):
         return False
     words = english.words_of(said)
-    return 0 < len(words) <= LONGEST_SPEECH and not any(word in english.SPEECH_VERBS for word in words)
+    return 0 < len(words) <= LONGEST_SPEECH and not _said(said)
 
 
 def _close_at_end(page: Page, row: Row, after: Block | None) -> int | None:
@@ -220,7 +228,7 @@ def _close_at_end(page: Page, row: Row, after: Block | None) -> int | None:
     said = page.mask[start : row.block.end].rstrip()
     if not said or said[-1] not in ".!?\u2026" or not _one_sentence(said):
         return None
-    if re.search(r", (?:he|she|they|it|we|I|the|his|her|[A-Z])", said):
+    if _NARRATION_AFTER_COMMA.search(said) or not _HEAD_OF_SPEECH.search(page.mask[row.block.start : start - 1]):
         return None
     return start + len(said)
 
@@ -231,7 +239,11 @@ def _close_before_tag(page: Page, row: Row) -> int | None:
     start, end = row.marks[fault - 1].at + 1, row.marks[fault].at
     between = page.mask[start:end]
     tags = list(_TAG.finditer(between))
-    if len(tags) != 1 or _said(between[: tags[0].start("tag")]):
+    if (
+        len(tags) != 1
+        or _said(between[: tags[0].start("tag")])
+        or _SENTENCE_END.search(between[: tags[0].start("mark")])
+    ):
         return None
     return start + tags[0].start("mark") + 1
 
@@ -246,6 +258,10 @@ def _open_at_start(page: Page, row: Row, before: Block | None) -> int | None:
     said = page.mask[start : row.marks[0].at]
     if not said or not said[0].isupper() or not _SPEECH_END.search(said) or not _one_sentence(said):
         return None
+    rest = english.words_of(page.mask[row.marks[0].at : row.block.end])
+    tagged = any(word in english.SPEECH_VERBS for word in rest[:4]) and rest[0] not in ("as", "so", "which", "that")
+    if not tagged and (rest or not _ADDRESS.search(said)):
+        return None
     capitals = re.findall(r"(?<=[a-z] )[A-Z]\w*", said)
     if _INNER_CAPITAL.search(said) or any(word != "I" and word.lower() in english.FUNCTION_WORDS for word in capitals):
         return None
@@ -257,11 +273,13 @@ def _open_after_tag(page: Page, row: Row) -> int | None:
     fault = row.faults[0]
     start, end = row.marks[fault - 1].at + 1, row.marks[fault].at
     between = page.mask[start:end]
-    ends = list(_SENTENCE_END.finditer(between))
+    ends = list(_SENTENCE_END.finditer(_TITLE.sub(r"\1,", between)))
     if len(ends) != 1 or not _SPEECH_END.search(between):
         return None
     narrated, said = between[: ends[0].end()], between[ends[0].end() :]
-    if not _said(narrated) or not said[:1].isupper() or _PERSONAL.match(said) or not _one_sentence(said):
+    if not _NARRATED.match(narrated):
+        return None
+    if not said[:1].isupper() or _PERSONAL.match(said) or not _one_sentence(said):
         return None
     return start + ends[0].end()
 
@@ -273,6 +291,6 @@ def _said(words: str) -> bool:
 def _first_letter(page: Page, block: Block) -> int:
     """Where the prose of a block begins, marks of lists and quotations left out."""
     at = block.start
-    while at < block.end and page.mask[at] in (HIDDEN, " "):
+    while at < block.end and (page.mask[at] == HIDDEN or page.mask[at].isspace()):
         at += 1
     return at
