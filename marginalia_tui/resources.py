@@ -8,7 +8,7 @@ from pathlib import Path
 
 from marginalia_tui.domain.errors import NotFound
 
-SAMPLE_BOOK = "the-errata-of-sallow-quay"
+SAMPLE_BOOK = "let-it-stand"
 """The folder of the sample book below `data/books`."""
 
 

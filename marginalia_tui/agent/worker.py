@@ -41,7 +41,6 @@ from marginalia_tui.commands.context import Control
 from marginalia_tui.domain.chat import Answer, ReasoningDelta, Request, StreamEvent, TextDelta
 from marginalia_tui.domain.errors import LeaseLost, MarginaliaError, ModelError, StatusConflict, StoreError
 from marginalia_tui.domain.runs import RunStatus
-from marginalia_tui.llm.tokens import count_request
 from marginalia_tui.resources import prompt
 from marginalia_tui.store.bus import Touched
 from marginalia_tui.store.journal import Act
@@ -246,7 +245,7 @@ class Worker:
         parts = system_parts(setup.agent, setup.model, interactive=run.interactive, singles=sorted(tools.singles))
         request = build_request(parts, self._rows, tools.tools, setup.model.max_output)
         cap = context_cap(setup.agent, setup.model)
-        estimate = count_request(request) if cap else 0
+        estimate = setup.models.count(setup.model, request) if cap else 0
         if reason := limits.reached(run, setup.agent, setup.settings.token_budget, cap, estimate):
             self._pause(reason)
             return

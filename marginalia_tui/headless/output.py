@@ -1,0 +1,73 @@
+"""What the verbs print: results on stdout, everything else on stderr; text for people, JSON for scripts.
+
+Texts of books and models never reach a terminal raw: control characters are shown as signs.
+"""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from marginalia_tui.domain.errors import MarginaliaError
+from marginalia_tui.widgets.text import cells, fit, visible, visible_line
+
+
+def print_json(value: object) -> None:
+    """One JSON document, or one line of a stream, flushed at once."""
+    print(json.dumps(value, ensure_ascii=False), flush=True)
+
+
+def print_text(text: str) -> None:
+    """Text for a person."""
+    print(visible(text), flush=True)
+
+
+def print_error(error: MarginaliaError, *, as_json: bool) -> None:
+    """The sentence on stderr, and as JSON on stdout for scripts."""
+    if as_json:
+        print_json({"error": {"kind": error.kind, "message": error.message}})
+    print(f"Error: {visible_line(error.message)}", file=sys.stderr, flush=True)
+
+
+def say(text: str) -> None:
+    """A word on the side: on stderr."""
+    print(visible_line(text), file=sys.stderr, flush=True)
+
+
+def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], empty: str) -> str:
+    """Rows as aligned text, without lines and colours; `empty` when there are none."""
+    if not rows:
+        return empty
+    shown = [[_cell(row.get(column)) for column in columns] for row in rows]
+    heads = [column.replace("_", " ") for column in columns]
+    widths = [max(cells(each) for each in column) for column in zip(heads, *shown, strict=True)]
+    numeric = [all(isinstance(row.get(column), int | float | None) for row in rows) for column in columns]
+    lines = []
+    for line in [heads, *shown]:
+        aligned = [
+            fit(each, width, "right" if number else "left")
+            for each, width, number in zip(line, widths, numeric, strict=True)
+        ]
+        lines.append("  ".join(aligned).rstrip())
+    return "\n".join(lines)
+
+
+def facts(values: Mapping[str, Any]) -> str:
+    """Names and values, one a line; what is empty is left out."""
+    shown = {key.replace("_", " "): _cell(value) for key, value in values.items() if value not in (None, "", [], {})}
+    width = max((len(key) for key in shown), default=0)
+    return "\n".join(f"{key:<{width}}  {value}" for key, value in shown.items())
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, list | tuple):
+        return ", ".join(_cell(each) for each in value)
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    return visible_line(str(value))

@@ -1,0 +1,94 @@
+"""The studio without a screen: puts store, services, commands, models and agents together.
+
+The app and the headless verbs hold one each. Nothing here knows Textual.
+"""
+
+import logging
+import threading
+from functools import cached_property
+from pathlib import Path
+
+from marginalia_tui.agent import agents, review
+from marginalia_tui.agent.runner import Runner, RunnerParts
+from marginalia_tui.commands import suites
+from marginalia_tui.commands.context import Answers, Scope
+from marginalia_tui.commands.dispatch import Dispatcher
+from marginalia_tui.commands.registry import Registry
+from marginalia_tui.domain.clock import Clock
+from marginalia_tui.domain.guard import may_wait
+from marginalia_tui.llm.keys import Keys
+from marginalia_tui.llm.models import Models
+from marginalia_tui.llm.offline.provider import OfflineProvider
+from marginalia_tui.settings import Settings, load_settings, save_settings
+from marginalia_tui.store.space import LIBRARY
+from marginalia_tui.store.store import Store
+
+log = logging.getLogger(__name__)
+
+
+class Studio:
+    """Everything that works on one home.
+
+    Args:
+        home: the folder of the studio.
+        pace: words a second that the offline proofreader writes; 0 writes at once.
+        clock: time and uuids, for tests.
+    """
+
+    def __init__(self, home: Path, *, pace: float = 40.0, clock: Clock | None = None) -> None:
+        self.home = home
+        self.settings = load_settings(home)
+        self.store = Store.open(home, clock=clock)
+        self.registry = Registry()
+        self.registry.register(*suites.modules())
+        self.dispatcher = Dispatcher(self.registry)
+        self.keys = Keys(home)
+        self._pace = pace
+        self._closed = threading.Event()
+
+    @cached_property
+    def models(self) -> Models:
+        """The models, with the embedded proofreader among them."""
+        models = Models(self.keys, check=lambda: may_wait("the answer of a model"))
+        models.register("offline", OfflineProvider(pace=self._pace))
+        return models
+
+    @cached_property
+    def runner(self) -> Runner:
+        """The runs."""
+        return Runner(RunnerParts(self.store, self.dispatcher, self.models, lambda: self.settings))
+
+    @cached_property
+    def reviews(self) -> "review.Reviews":
+        """What runs changed."""
+        return review.Reviews(self.store)
+
+    def scope(self, book: str | None, answers: Answers) -> Scope:
+        """The author's scope on a book of the library."""
+        return Scope(store=self.store, space=LIBRARY, book=book, answers=answers)
+
+    def change_settings(self, settings: Settings) -> None:
+        """Keeps settings, and uses them from now on."""
+        save_settings(self.home, settings)
+        self.settings = settings
+
+    def add_agent(self, **fields: object) -> agents.AgentDefinition:
+        """Stores a new agent of these fields; its uuid is given here.
+
+        Raises:
+            Invalid, NotFound, Refused: the sentence says what to change.
+        """
+        agent = agents.define_agent(uuid=self.store.clock.new_uuid(), **fields)
+        agents.add_agent(self.store, self.registry, self.settings, agent)
+        return agent
+
+    def close(self) -> None:
+        """Parks the runs that work here and closes everything; a second time does nothing."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        if "runner" in self.__dict__:
+            self.runner.park()
+        if "models" in self.__dict__:
+            self.models.close()
+        self.store.close()
