@@ -47,12 +47,12 @@ def convert(definition: CommandDefinition, given: Arguments) -> tuple[Form, dict
 def of_line(definition: CommandDefinition, line: CommandLine) -> list[Any]:
     """The arguments of a line by position.
 
-    An empty argument (`""`) leaves an optional one out, unless it takes any text.
+    An empty argument (`""`) leaves an optional one out, unless it is a text that is empty by default.
     """
     parameters = definition.bodies[0].parameters
     values: list[Any] = list(line.values)
     for place, parameter in enumerate(parameters[: len(values)]):
-        if values[place] == "" and not parameter.required and not parameter.is_text:
+        if values[place] == "" and not parameter.required and parameter.default != "":
             values[place] = None
     return values
 

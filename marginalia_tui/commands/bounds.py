@@ -76,16 +76,17 @@ class Slice(Result):
     next_offset: int | None = None
 
 
+def page_fields(total: int, offset: int, shown: int) -> dict[str, Any]:
+    """The fields of `Page` for `shown` rows of `total` that begin at `offset`."""
+    end = offset + shown
+    truncated = shown > 0 and end < total
+    return {"total": total, "offset": offset, "truncated": truncated, "next_offset": end if truncated else None}
+
+
 def page_of(rows: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], dict[str, Any]]:
     """The rows of a page, and the fields of `Page` that go with them."""
-    end = min(offset + limit, len(rows))
-    truncated = end < len(rows)
-    return rows[offset:end], {
-        "total": len(rows),
-        "offset": offset,
-        "truncated": truncated,
-        "next_offset": end if truncated else None,
-    }
+    shown = rows[offset : offset + limit]
+    return shown, page_fields(len(rows), offset, len(shown))
 
 
 def slice_of(text: str, offset: int, length: int) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from marginalia_tui.domain.guard import may_wait
 
 if TYPE_CHECKING:
     from marginalia_tui.commands.registry import Registry
+    from marginalia_tui.store.journal import Act
     from marginalia_tui.store.space import Space
     from marginalia_tui.store.store import Store, WriteTx
 
@@ -116,8 +117,8 @@ class Effect(Generic[T_co]):
     apply: "Callable[[WriteTx], T_co]"
     reads: Mapping[tuple[str, str], bytes | None] = field(default_factory=dict)
     """(kind, uuid) -> the hash that was read; None: it did not exist."""
-    undoes: int | None = None
-    """The change that it takes back, for the head of the new one."""
+    act: "Act | None" = None
+    """The head of the change, for an effect (such as undo) that needs another one than its command has."""
 
 
 class Nested(Generic[T]):

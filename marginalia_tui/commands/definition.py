@@ -79,7 +79,9 @@ class Parameter:
     for_model: str
     names: str
     schema: Mapping[str, Any]
-    """Its JSON schema, for a model."""
+    """Its JSON schema, for a model. Without the greatest length, which some servers turn into a huge grammar."""
+    longest: int | None = None
+    """The most characters of a text."""
 
     @property
     def is_text(self) -> bool:
@@ -94,8 +96,8 @@ class Parameter:
         low, high = self.schema.get("minimum"), self.schema.get("maximum")
         bounds = f" from {low:,}" if low is not None else ""
         bounds += f" {'to' if low is not None else 'up to'} {high:,}" if high is not None else ""
-        if longest := self.schema.get("maxLength"):
-            bounds = f" of at most {longest:,} characters"
+        if self.longest is not None:
+            bounds = f" of at most {self.longest:,} characters"
         return _FITS.get(self.type, "a text: " + self.description) + bounds
 
     def to_json(self) -> dict[str, Any]:
@@ -352,6 +354,7 @@ def _parameter(name: str, python: str, hint: object, info: Any, schema: dict[str
     for_model = mark.for_model or f"{mark.description[0].upper()}{mark.description[1:]}."
     required = info.is_required()
     shown = {**schema, "description": for_model}
+    longest = shown.pop("maxLength", None)
     default = None if required else info.default
     if default is None:
         shown.pop("default", None)
@@ -366,6 +369,7 @@ def _parameter(name: str, python: str, hint: object, info: Any, schema: dict[str
         for_model=for_model,
         names=kind,
         schema=shown,
+        longest=longest,
     )
 
 

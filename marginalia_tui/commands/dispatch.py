@@ -47,9 +47,12 @@ class Prepared:
         return isinstance(self._outcome, Effect) or any(inner.needs_effect for inner, _ in self._inner)
 
     @property
-    def undoes(self) -> int | None:
-        """The change that the effect takes back, for the act of its transaction."""
-        return self._outcome.undoes if isinstance(self._outcome, Effect) else None
+    def act(self) -> Act:
+        """The head of the change, for a transaction that is opened for this command alone."""
+        if isinstance(self._outcome, Effect) and self._outcome.act is not None:
+            return self._outcome.act
+        scope = self.scope
+        return Act(actor=scope.actor, label=self.definition.title, book=scope.book, run=scope.run)
 
     @property
     def result(self) -> Result:
@@ -130,15 +133,7 @@ class Dispatcher:
         """The second half, when there is one, in a transaction of its own."""
         if not prepared.needs_effect:
             return prepared.result
-        scope = prepared.scope
-        act = Act(
-            actor=scope.actor,
-            label=prepared.definition.title,
-            book=scope.book,
-            run=scope.run,
-            undoes=prepared.undoes,
-        )
-        with scope.store.write(act) as tx:
+        with prepared.scope.store.write(prepared.act) as tx:
             return prepared.effect(tx)
 
     def nested(self, name: str, arguments: Mapping[str, Any], outer: Context) -> Nested[Any]:

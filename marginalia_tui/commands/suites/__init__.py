@@ -1,0 +1,1 @@
+"""The commands that ship with the studio, a module for each suite."""

@@ -1,0 +1,98 @@
+"""Help: the registry, read aloud. It can't be out of date, since the same definitions check the arguments."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from marginalia_tui.commands.context import Context
+from marginalia_tui.commands.definition import CommandDefinition, Param, Parameter, Severity, command
+from marginalia_tui.commands.results import Prose, Result
+
+
+class CommandRow(Result):
+    """A command in the list."""
+
+    command: str
+    does: str
+    description: str
+
+
+class CommandHelp(Result):
+    """The commands there are."""
+
+    hint: Prose
+    commands: list[CommandRow]
+
+
+class CommandPage(Result):
+    """The page of one command, as Markdown."""
+
+    command: str
+    page: Prose
+
+    def untold(self) -> frozenset[str]:
+        """The page names the command."""
+        return frozenset({"command"})
+
+
+@command(
+    "help",
+    title="Help",
+    severity=Severity.READ,
+    returns="the commands, or the page of one",
+    example="/help edit-part",
+)
+def help_on(
+    ctx: Context,
+    name: Annotated[
+        Annotated[str | None, Field(max_length=200)],
+        Param("the command to explain; without it all are listed", names="command"),
+    ] = None,
+) -> CommandHelp | CommandPage:
+    """Lists the commands, or explains one of them."""
+    if name is not None:
+        definition = ctx.registry.get(name.strip().removeprefix("/"))
+        return CommandPage(command=definition.name, page=page_of_command(definition))
+    rows = [
+        CommandRow(command=f"/{each.name}", does=mark_of(each), description=each.description) for each in ctx.registry
+    ]
+    return CommandHelp(commands=rows, hint="`/help NAME` explains one of them, with an example.")
+
+
+def mark_of(definition: CommandDefinition) -> str:
+    """The severity in a word or two."""
+    return definition.severity.word + (", asks first" if definition.destructive else "")
+
+
+def page_of_command(definition: CommandDefinition) -> str:
+    """The manual page of a command, as Markdown."""
+    lines = [
+        f"## /{definition.name}",
+        "",
+        definition.description,
+        "",
+        *(f"    {body.usage(definition.name)}" for body in definition.bodies),
+        "",
+    ]
+    for parameter in definition.parameters:
+        lines.append(f"- `{parameter.name}`: {parameter.description} ({_facts(parameter)})")
+    if definition.parameters:
+        lines.append("")
+    lines += [
+        f"It {definition.severity.word}"
+        + (" and asks before it does." if definition.destructive else ".")
+        + f" It answers {definition.returns}.",
+        "",
+        f"For example: `{definition.example}`",
+    ]
+    return "\n".join(lines)
+
+
+def _facts(parameter: Parameter) -> str:
+    facts = [parameter.fits if parameter.type in ("integer", "number", "boolean", "choice") else parameter.type]
+    if parameter.required:
+        facts.append("needed")
+    elif parameter.default not in (None, ""):
+        shown = str(parameter.default).lower() if isinstance(parameter.default, bool) else parameter.default
+        facts.append(f"without it {shown}")
+    return ", ".join(facts)
