@@ -59,10 +59,7 @@ def set_book_info(
     tense: Annotated[Lines, Param("the tense, such as past")] = None,
     style: Annotated[Lines, Param("the style, in a few words")] = None,
 ) -> Effect[BookChanged]:
-    """Changes the title, author, description, language, point of view, tense or style of the book.
-
-    On a line `""` leaves a field as it is and a quoted space empties it.
-    """
+    """Changes the facts of the book: `""` leaves a field as it is, a space in quotes empties it."""
     given: dict[str, Any] = {
         "title": title if title is None else check_title(title),
         "author": author,

@@ -1,0 +1,168 @@
+"""What could stand at the cursor of a command line: names of commands, values of arguments.
+
+Pure and quick, so that it can run at every key. What a parameter names (`part`, `branch`, `file`, `model`,
+`agent`...) is completed by whoever registers for that kind; they answer from what they hold in memory.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from marginalia_tui.commands.definition import CommandDefinition, Parameter, Severity
+from marginalia_tui.commands.fuzzy import ranked
+from marginalia_tui.commands.line import CommandLine
+from marginalia_tui.commands.registry import Registry
+from marginalia_tui.domain.tree import StoryTree
+
+LIMIT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A value that an argument can have."""
+
+    value: str
+    label: str = ""
+    """What is shown; the value when empty."""
+    description: str = ""
+
+
+Completer = Callable[[str], Iterable[Candidate]]
+"""What has been typed of an argument -> the values that could be meant, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A proposal: `text` takes the place of `source[start:end]`."""
+
+    text: str
+    start: int
+    end: int
+    label: str
+    description: str = ""
+    severity: Severity | None = None
+    """Of a command; None for an argument."""
+    destructive: bool = False
+
+
+class Completers:
+    """Completers by the kind of thing that they name."""
+
+    def __init__(self) -> None:
+        self._completers: dict[str, Completer] = {}
+
+    def register(self, kind: str, completer: Completer) -> None:
+        """Has a kind completed; a later one takes the place of an earlier one (another book was opened)."""
+        self._completers[kind] = completer
+
+    def find(self, kind: str) -> Completer | None:
+        """The completer of a kind."""
+        return self._completers.get(kind)
+
+
+def complete(registry: Registry, completers: Completers, source: str, cursor: int | None = None) -> list[Completion]:
+    """The proposals at the cursor (the end when None), best first; at most `LIMIT`.
+
+    Text behind the cursor is kept, but for the rest of the word in which it stands.
+    """
+    cursor = len(source) if cursor is None else cursor
+    line = CommandLine.parse(source[:cursor])
+    if not line.is_command:
+        return []
+    if line.typing_name:
+        return _names(registry, source, line)
+    definition = registry.find(line.name)
+    current = line.current_argument
+    if definition is None or current is None:
+        return []
+    parameters = definition.bodies[0].parameters
+    if current.index >= len(parameters):
+        return []
+    end = _end_of_argument(source, current.index, current.end)
+    return [
+        Completion(CommandLine.escape(each.value), current.start, end, each.label or each.value, each.description)
+        for each in _values(parameters[current.index], completers, current.text)
+    ][:LIMIT]
+
+
+def _names(registry: Registry, source: str, line: CommandLine) -> list[Completion]:
+    end = CommandLine.parse(source).name_end
+    found = ranked(line.name, registry, lambda each: (each.name, each.title, each.description), LIMIT)
+    return [
+        Completion(
+            each.name + (" " if _takes_more(each, source, end) else ""),
+            1,
+            end,
+            each.name,
+            each.description,
+            each.severity,
+            each.destructive,
+        )
+        for each in found
+    ]
+
+
+def _takes_more(definition: CommandDefinition, source: str, end: int) -> bool:
+    return bool(definition.parameters) and not source[end:].startswith(" ")
+
+
+def _end_of_argument(source: str, index: int, end: int) -> int:
+    arguments = CommandLine.parse(source).arguments
+    return arguments[index].end if index < len(arguments) and arguments[index].start <= end else end
+
+
+def _values(parameter: Parameter, completers: Completers, typed: str) -> Iterable[Candidate]:
+    if parameter.names and (completer := completers.find(parameter.names)):
+        return completer(typed)
+    if parameter.allowed:
+        return choices([Candidate(value) for value in parameter.allowed])(typed)
+    if parameter.type == "boolean":
+        return choices([Candidate("true"), Candidate("false")])(typed)
+    return ()
+
+
+def choices(candidates: Iterable[Candidate]) -> Completer:
+    """A completer over a fixed list."""
+    known = tuple(candidates)
+
+    def completer(typed: str) -> list[Candidate]:
+        return ranked(typed, known, lambda each: (each.value, each.label, each.description), LIMIT)
+
+    return completer
+
+
+def command_completer(registry: Registry) -> Completer:
+    """The completer of the kind `command`."""
+
+    def completer(typed: str) -> list[Candidate]:
+        found = ranked(typed.removeprefix("/"), registry, lambda each: (each.name, each.title), LIMIT)
+        return [Candidate(each.name, description=each.title) for each in found]
+
+    return completer
+
+
+def part_completer(tree: StoryTree, beginnings: dict[str, str] | None = None) -> Completer:
+    """The completer of the kind `part`: the active branch by number, title and first words.
+
+    Args:
+        tree: the parts of the open book.
+        beginnings: first words by uuid, where they are known.
+    """
+    words = beginnings or {}
+    known = [
+        Candidate(str(place), f"{place} {tree.rows[uuid].title}".strip(), words.get(uuid, ""))
+        for place, uuid in enumerate(tree.active, start=1)
+    ]
+    return choices(known)
+
+
+def branch_completer(tree: StoryTree) -> Completer:
+    """The completer of the kind `branch`: the branches by number and the title of their last part."""
+    known = [
+        Candidate(
+            str(number),
+            f"{number} {tree.rows[leaf].title}".strip(),
+            "the active one" if leaf == tree.active_leaf else "",
+        )
+        for number, leaf in enumerate(tree.leaves, start=1)
+    ]
+    return choices(known)

@@ -1,0 +1,51 @@
+"""Ranking what could be meant by a few typed characters."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from rapidfuzz import fuzz, process
+
+T = TypeVar("T")
+
+
+def score(typed: str, name: str) -> int:
+    """How well a name fits what was typed; 0 does not. Both in one case.
+
+    The beginning is best, then the beginning of a word, then anywhere, then the letters in order.
+    """
+    if not typed or name.startswith(typed):
+        return 5 if name == typed else 4
+    place = name.find(typed)
+    if place > 0:
+        return 3 if not name[place - 1].isalnum() else 2
+    letters = iter(name)
+    return 1 if len(typed) > 1 and all(letter in letters for letter in typed) else 0
+
+
+def ranked(typed: str, things: Iterable[T], texts: Callable[[T], Sequence[str]], limit: int) -> list[T]:
+    """The things that fit what was typed, best first and otherwise in their order.
+
+    Args:
+        typed: what was typed; empty fits everything.
+        things: what there is.
+        texts: the texts of a thing, the first the most telling one.
+        limit: the most that are given.
+    """
+    wanted = typed.casefold().strip()
+    found: list[tuple[int, int, T]] = []
+    rest: list[tuple[str, T]] = []
+    for place, thing in enumerate(things):
+        names = [text.casefold() for text in texts(thing)]
+        best = max(
+            (10 * score(wanted, name) - rank for rank, name in enumerate(names) if score(wanted, name)), default=0
+        )
+        if best:
+            found.append((-best, place, thing))
+        elif not found:
+            rest.append((names[0], thing))
+    if found or len(wanted) > 100:
+        return [thing for _, _, thing in sorted(found, key=lambda each: each[:2])[:limit]]
+    near = process.extract(
+        wanted, {place: name for place, (name, _) in enumerate(rest)}, scorer=fuzz.ratio, score_cutoff=60, limit=limit
+    )
+    return [rest[place][1] for _, _, place in near]
