@@ -1,0 +1,122 @@
+"""import, export, books, exec, commands."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from marginalia_tui.commands.context import AlwaysYes, Answers, NobodyToAsk
+from marginalia_tui.commands.line import CommandLine
+from marginalia_tui.commands.render import to_text
+from marginalia_tui.commands.results import to_data
+from marginalia_tui.domain.errors import MarginaliaError
+from marginalia_tui.headless.output import print_error, print_json, print_text, table
+from marginalia_tui.services.books import find_book, list_books
+from marginalia_tui.services.exchange.library import export_book, import_book
+from marginalia_tui.studio import Studio
+
+
+def bring_in(studio: Studio, options: argparse.Namespace) -> int:
+    """`import`."""
+    path = Path(options.path).expanduser()
+    book = import_book(studio.store, path, title=options.title, format=options.format, level=options.level)
+    if options.json:
+        print_json({"book": book.uuid, "title": book.title, "parts": book.parts, "words": book.words})
+    else:
+        print_text(f"Imported {book.title!r}: {book.parts:,} parts, {book.words:,} words.")
+        for note in book.notes:
+            print_text(note)
+    return 0
+
+
+def take_out(studio: Studio, options: argparse.Namespace) -> int:
+    """`export`."""
+    with studio.store.read() as tx:
+        book = find_book(tx, options.book)
+    path, size = export_book(
+        studio.store, book.uuid, options.format, Path(options.output).expanduser(), force=options.force
+    )
+    if options.json:
+        print_json({"path": str(path), "bytes": size})
+    else:
+        print_text(f"Wrote {path} ({size:,} bytes).")
+    return 0
+
+
+def show_books(studio: Studio, options: argparse.Namespace) -> int:
+    """`books`."""
+    with studio.store.read() as tx:
+        rows = [
+            {
+                "book": row.uuid,
+                "title": row.title,
+                "folder": None,
+                "parts": row.parts,
+                "words": row.words,
+                "locked_by": row.locked_by,
+            }
+            for row in list_books(tx)
+        ]
+    if options.json:
+        print_json(rows)
+    else:
+        columns = ("title", "parts", "words", "locked_by", "book")
+        print_text(table(rows, columns, "There is no book yet: `marginalia import FILE` brings one in."))
+    return 0
+
+
+class _Terminal:
+    """Asks on the terminal; the default is no."""
+
+    def confirm(self, question: str) -> bool:
+        """Whether the answer is yes."""
+        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def answers(yes: bool) -> Answers:
+    """Who answers the questions of a command."""
+    if yes:
+        return AlwaysYes()
+    return _Terminal() if sys.stdin.isatty() and sys.stderr.isatty() else NobodyToAsk()
+
+
+def run_line(studio: Studio, options: argparse.Namespace) -> int:
+    """`exec`."""
+    book = None
+    if options.book:
+        with studio.store.read() as tx:
+            book = find_book(tx, options.book).uuid
+    name = CommandLine.parse(options.line).name
+    try:
+        result = studio.dispatcher.run_line(options.line, studio.scope(book, answers(options.yes)))
+    except MarginaliaError as error:
+        if not options.json:
+            raise
+        told = {"kind": error.kind, "message": error.message}
+        print_json({"command": name, "ok": False, "result": None, "error": told})
+        print_error(error, as_json=False)
+        return 1
+    if options.json:
+        print_json({"command": name, "ok": True, "result": to_data(result)})
+    else:
+        print_text(to_text(result))
+    return 0
+
+
+def show_commands(studio: Studio, options: argparse.Namespace) -> int:
+    """`commands`."""
+    registry = studio.registry
+    found = [registry.get(options.name.removeprefix("/"))] if options.name else list(registry)
+    if options.json:
+        print_json([command.to_json() for command in found])
+        return 0
+    if options.name:
+        result = studio.dispatcher.run("help", [options.name], studio.scope(None, NobodyToAsk()))
+        print_text(to_text(result))
+        return 0
+    rows = [
+        {"command": f"/{command.name}", "does": command.severity.word, "description": command.description}
+        for command in found
+    ]
+    print_text(table(rows, ("command", "does", "description"), "There are no commands."))
+    return 0

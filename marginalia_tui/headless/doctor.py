@@ -1,0 +1,104 @@
+"""doctor: checks terminal, store, models and disk, and says what to do."""
+
+import locale
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from marginalia_tui import __version__
+from marginalia_tui.domain.errors import MarginaliaError
+from marginalia_tui.headless.output import print_json, print_text
+from marginalia_tui.store.integrity import check
+from marginalia_tui.store.version import HEAD
+from marginalia_tui.studio import Studio
+
+LOW_DISK = 200_000_000
+"""Bytes of free disk below which a word is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    ok: bool
+    text: str
+
+
+def examine(home: Path, *, as_json: bool) -> int:
+    """Prints what was found; exit code 1 when something has to be done."""
+    findings = [*_terminal(), _disk(home), *_studio(home)]
+    well = all(finding.ok for finding in findings)
+    if as_json:
+        print_json(
+            {
+                "ok": well,
+                "version": __version__,
+                "home": str(home),
+                "findings": [{"what": each.what, "ok": each.ok, "text": each.text} for each in findings],
+            }
+        )
+    else:
+        print_text(f"Marginalia {__version__}, home {home}")
+        for each in findings:
+            print_text(f"  {'ok  ' if each.ok else 'LOOK'}  {each.what}: {each.text}")
+    return 0 if well else 1
+
+
+def _terminal() -> list[Finding]:
+    term = os.environ.get("TERM", "")
+    encoding = locale.getpreferredencoding(False)
+    found = [
+        Finding(
+            "encoding",
+            encoding.replace("-", "").lower() == "utf8",
+            encoding if encoding.replace("-", "").lower() == "utf8" else f"{encoding}: set LANG to a UTF-8 locale.",
+        )
+    ]
+    if sys.stdout.isatty():
+        size = shutil.get_terminal_size()
+        wide = size.columns >= 80 and size.lines >= 24
+        text = f"{term or 'unknown'}, {size.columns}x{size.lines}"
+        found.append(
+            Finding("terminal", wide and term not in ("", "dumb"), text + ("" if wide else ": 80x24 is wanted."))
+        )
+        if os.environ.get("TMUX"):
+            found.append(
+                Finding("tmux", True, "for Ctrl+Enter: set -g extended-keys on; to copy: set -g set-clipboard on")
+            )
+    return found
+
+
+def _disk(home: Path) -> Finding:
+    here = next(folder for folder in (home, *home.parents) if folder.exists())
+    free = shutil.disk_usage(here).free
+    text = f"{free / 1_000_000:,.0f} MB free"
+    return Finding("disk", free > LOW_DISK, text if free > LOW_DISK else f"{text}: free some space.")
+
+
+def _studio(home: Path) -> list[Finding]:
+    try:
+        studio = Studio(home)
+    except MarginaliaError as error:
+        return [Finding("store", False, error.message)]
+    try:
+        problems = check(studio.store)
+        store = [Finding("store", False, problem) for problem in problems] or [
+            Finding("store", True, f"{studio.store.path.stat().st_size:,} bytes, schema {HEAD}, no fault found")
+        ]
+        from marginalia_tui.services.models import list_models
+
+        with studio.store.read() as tx:
+            models = list_models(tx)
+        found = []
+        for model in models:
+            if model.key_env and not os.environ.get(model.key_env):
+                text = f"the variable {model.key_env} is not set: export it before you start."
+                found.append(Finding(f"model {model.name}", False, text))
+            else:
+                found.append(Finding(f"model {model.name}", True, model.base_url or "embedded"))
+        return [*store, *found]
+    finally:
+        studio.close()

@@ -1,0 +1,351 @@
+"""The verbs of runs: they start and steer them, and show what they did."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from marginalia_tui.agent import agents, approvals, transcript
+from marginalia_tui.agent.follow import follow
+from marginalia_tui.agent.merge.model import Picks
+from marginalia_tui.agent.merge.report import to_json, to_text
+from marginalia_tui.agent.prompt import context_cap
+from marginalia_tui.agent.runs import Run, find_run, get_run, list_runs
+from marginalia_tui.agent.transcript import Entry
+from marginalia_tui.domain.errors import Busy, Invalid, NotFound
+from marginalia_tui.domain.items import Book, Plan
+from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.headless.output import facts, print_json, print_text, say, table
+from marginalia_tui.headless.stream import Stream
+from marginalia_tui.services.models import get_model
+from marginalia_tui.store.space import LIBRARY
+from marginalia_tui.store.store import ReadTx
+from marginalia_tui.studio import Studio
+
+WAIT_SECONDS = 30.0
+"""How long a pause or stop of another process is waited for."""
+
+
+def exit_code(run: Run) -> int:
+    """0 for a run that is done, 1 for one that failed, 3 for one that waits for the author."""
+    if run.status is RunStatus.FAILED:
+        return 1
+    return 3 if run.status.rests else 0
+
+
+def _named(studio: Studio, options: argparse.Namespace) -> Run:
+    with studio.store.read() as tx:
+        return find_run(tx, options.run)
+
+
+def _worked(studio: Studio, run: str) -> int:
+    """Waits until the run that this process works rests."""
+    worker = studio.runner.worker(run)
+    if worker is not None:
+        worker.done.wait()
+    with studio.store.read() as tx:
+        return exit_code(get_run(tx, run))
+
+
+def _start(studio: Studio, options: argparse.Namespace) -> int:
+    with studio.store.read() as tx:
+        agent = agents.find_agent(tx, options.agent)
+    run = studio.runner.start(agent.uuid, message=options.message, observers=[Stream(as_json=options.json)])
+    return _worked(studio, run)
+
+
+def _work(studio: Studio, options: argparse.Namespace) -> int:
+    run = _named(studio, options)
+    studio.runner.work(run.uuid, take_over=options.take_over, observers=[Stream(as_json=options.json)])
+    return _worked(studio, run.uuid)
+
+
+def _attach(studio: Studio, options: argparse.Namespace) -> int:
+    run = _named(studio, options)
+    return exit_code(follow(studio.store, run.uuid, Stream(as_json=options.json)))
+
+
+def _steered(studio: Studio, options: argparse.Namespace, run: str) -> int:
+    """After a message, a resume or a decision: works the run here unless it was only to be left."""
+    if not options.detach:
+        return _worked(studio, run)
+    return _show_run(studio, run, options)
+
+
+def _send(studio: Studio, options: argparse.Namespace) -> int:
+    run = _named(studio, options)
+    studio.runner.send(run.uuid, options.text, detach=options.detach, observers=[Stream(as_json=options.json)])
+    return _steered(studio, options, run.uuid)
+
+
+def _resume(studio: Studio, options: argparse.Namespace) -> int:
+    run = _named(studio, options)
+    if options.detach:
+        studio.runner.send(run.uuid, options.note, detach=True)
+    else:
+        studio.runner.resume(run.uuid, options.note, observers=[Stream(as_json=options.json)])
+    return _steered(studio, options, run.uuid)
+
+
+def _decide(decision: approvals.Decision) -> Callable[[Studio, argparse.Namespace], int]:
+    def decide(studio: Studio, options: argparse.Namespace) -> int:
+        run = _named(studio, options)
+        studio.runner.decide(
+            run.uuid,
+            options.call,
+            decision,
+            why=getattr(options, "why", ""),
+            always=getattr(options, "always", False),
+            detach=options.detach,
+            observers=[Stream(as_json=options.json)],
+        )
+        return _steered(studio, options, run.uuid)
+
+    return decide
+
+
+def _pause(studio: Studio, options: argparse.Namespace) -> int:
+    run = _named(studio, options)
+    studio.runner.pause(run.uuid, now=options.now)
+    return _rested(studio, run.uuid, options)
+
+
+def _stop(studio: Studio, options: argparse.Namespace) -> int:
+    run = _named(studio, options)
+    studio.runner.stop(run.uuid, keep=options.keep)
+    return _rested(studio, run.uuid, options)
+
+
+def _finish(studio: Studio, options: argparse.Namespace) -> int:
+    run = _named(studio, options)
+    studio.runner.finish(run.uuid)
+    return _show_run(studio, run.uuid, options)
+
+
+def _rested(studio: Studio, run: str, options: argparse.Namespace) -> int:
+    """What was asked for is done when the run no longer works."""
+    try:
+        studio.runner.wait(run, lambda seen: not seen.status.active, WAIT_SECONDS)
+    except Busy:
+        say("The process that works the run has not answered yet: the wish stays, `run show` tells when it rests.")
+    _show_run(studio, run, options)
+    return 0
+
+
+def _row(tx: ReadTx, run: Run) -> dict[str, Any]:
+    try:
+        agent = agents.get_agent(tx, run.agent)
+        cap = context_cap(agent, get_model(tx, agent.model)) or None
+    except NotFound:
+        cap = None
+    book = tx.space(LIBRARY).find(Book, run.book)
+    plan = tx.space(run.space).find(Plan, run.uuid) if run.space is not None else None
+    return {
+        "run": run.uuid,
+        "agent": run.agent_name,
+        "book": book.title if book else run.book,
+        "status": run.status.value,
+        "reason": run.reason or None,
+        "attention": run.attention,
+        "rounds": run.rounds,
+        "prompt_tokens": run.usage.prompt,
+        "completion_tokens": run.usage.completion,
+        "cached_tokens": run.usage.cached,
+        "cost": round(run.cost, 6),
+        "context_tokens": run.context_tokens,
+        "context_cap": cap,
+        "plan": orjson.loads(plan.steps) if plan else [],
+        "queued": len(transcript.queued(tx, run.uuid)),
+        "pending_approvals": [
+            {"call": each.call, "command": each.command, "arguments": each.arguments}
+            for each in approvals.pending(tx, run.uuid)
+        ],
+        "worked_by": run.worked_by if run.status.active else None,
+    }
+
+
+def _show_run(studio: Studio, run: str, options: argparse.Namespace) -> int:
+    with studio.store.read() as tx:
+        found = get_run(tx, run)
+        row = _row(tx, found)
+    if options.json:
+        print_json(row)
+    else:
+        plan = row.pop("plan")
+        print_text(facts({**row, "plan": [f"{step['status']}: {step['step']}" for step in plan]}))
+    return exit_code(found)
+
+
+def _show(studio: Studio, options: argparse.Namespace) -> int:
+    _show_run(studio, _named(studio, options).uuid, options)
+    return 0
+
+
+def _list(studio: Studio, options: argparse.Namespace) -> int:
+    with studio.store.read() as tx:
+        rows = [_row(tx, run) for run in list_runs(tx)]
+    if options.json:
+        print_json(rows)
+    else:
+        columns = ("agent", "book", "status", "rounds", "prompt_tokens", "completion_tokens", "run")
+        print_text(table(rows, columns, "There is no run yet: `marginalia run start AGENT` starts one."))
+    return 0
+
+
+def _message(entry: Entry, thread: str) -> dict[str, Any]:
+    message = entry.message
+    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.calls]
+    return {
+        "uuid": entry.uuid,
+        "thread": thread or None,
+        "ordinal": entry.ordinal,
+        "role": message.role,
+        "text": message.text,
+        "reasoning": message.reasoning or None,
+        "calls": calls,
+        "call_id": message.call_id,
+        "ok": message.ok,
+        "compacted": False,
+        "rewound": False,
+        "summary": False,
+        "notice": entry.notice,
+        "created": entry.created,
+    }
+
+
+def _markdown(entry: Entry) -> str:
+    message = entry.message
+    if message.role == "tool":
+        return f"**Result** ({'ok' if message.ok else 'failed'})\n\n```\n{message.text}\n```"
+    who = {"user": "Author" if entry.notice is None else f"Studio ({entry.notice})", "assistant": "Agent"}
+    calls = "".join(f"\n\n`{call.name}` {call.arguments}" for call in message.calls)
+    return f"## {who[message.role]}\n\n{message.text}{calls}"
+
+
+def _transcript(studio: Studio, options: argparse.Namespace) -> int:
+    with studio.store.read() as tx:
+        rows = transcript.entries(tx, find_run(tx, options.run).uuid, thread=options.thread)
+    if options.json and not options.markdown:
+        print_json([_message(entry, options.thread) for entry in rows])
+    else:
+        print_text("\n\n".join(_markdown(entry) for entry in rows))
+    return 0
+
+
+def _queue(studio: Studio, options: argparse.Namespace) -> int:
+    run = _named(studio, options)
+    if options.cancel is not None:
+        from marginalia_tui.store.journal import Act
+
+        with studio.store.write(Act(actor="author", label="cancel a message", run=run.uuid)) as tx:
+            if not transcript.cancel_queued(tx, run.uuid, options.cancel):
+                raise NotFound(f"No message {options.cancel} waits: it was delivered or taken back meanwhile.")
+    with studio.store.read() as tx:
+        rows = [
+            {"id": item.id, "kind": item.kind, "text": item.text, "created": item.created}
+            for item in transcript.queued(tx, run.uuid)
+        ]
+    if options.json:
+        print_json(rows)
+    else:
+        print_text(table(rows, ("id", "kind", "text"), "No message waits."))
+    return 0
+
+
+def _review(studio: Studio, options: argparse.Namespace) -> int:
+    run = _named(studio, options)
+    plan = studio.reviews.plan(run.uuid)
+    if options.json:
+        print_json({"run": run.uuid, **to_json(plan)})
+    else:
+        print_text(to_text(plan))
+    return 0
+
+
+def picks_of(options: argparse.Namespace, studio: Studio, run: str) -> Picks:
+    """The picks that the options of `run apply` name.
+
+    Raises:
+        Invalid: an item or a field is not in the review; the sentence lists the ids.
+    """
+    plan = studio.reviews.plan(run)
+    if options.all:
+        picks = Picks.of_plan(plan, options.take)
+    else:
+        items: dict[str, frozenset[str] | None] = {}
+        for name in options.pick:
+            item, field = _split(plan_ids=[each.id for each in plan.items], name=name)
+            if field is None or items.get(item, ...) is None:
+                items[item] = None
+            else:
+                items[item] = frozenset({field}) | (items.get(item) or frozenset())
+        take = {each: options.take for each in plan.conflicts} if options.take else {}
+        picks = Picks(items=items, take=take)
+    texts = {}
+    for each in options.text:
+        name, _, file = each.partition("=")
+        item, field = _split(plan_ids=[one.id for one in plan.items], name=name)
+        if field is None or not file:
+            raise Invalid(f"{each!r} does not fit: write ID:FIELD=FILE, such as part:1234:text=mine.md.")
+        texts[item, field] = _file_text(file)
+    return Picks(items=picks.items, take=picks.take, texts=texts)
+
+
+def _split(plan_ids: list[str], name: str) -> tuple[str, str | None]:
+    if name in plan_ids:
+        return name, None
+    item, _, field = name.rpartition(":")
+    if item in plan_ids and field:
+        return item, field
+    raise Invalid(f"The review has no {name!r}. It has: {', '.join(plan_ids[:20]) or 'nothing'}.")
+
+
+def _file_text(path: str) -> str:
+    try:
+        return Path(path).expanduser().read_text(encoding="utf-8")
+    except OSError as error:
+        raise Invalid(f"{path} can't be read: {error.strerror}.") from error
+    except UnicodeDecodeError:
+        raise Invalid(f"{path} is no UTF-8 text: save it as UTF-8.") from None
+
+
+def _apply(studio: Studio, options: argparse.Namespace) -> int:
+    run = _named(studio, options)
+    applied = studio.reviews.apply(run.uuid, picks_of(options, studio, run.uuid))
+    shown = {
+        "applied": list(applied.applied),
+        "skipped": [{"id": each.id, "field": each.field, "reason": each.reason} for each in applied.skipped],
+        "conflicts": [f"{item}:{field}" for item, field in applied.conflicts],
+    }
+    if options.json:
+        print_json(shown)
+    else:
+        print_text(
+            f"Applied {len(applied.applied)}, skipped {len(applied.skipped)}, "
+            f"{len(applied.conflicts)} conflicts left as they are. `/undo` takes it back."
+        )
+        for each in applied.skipped:
+            print_text(f"  skipped {each.id}: {each.reason}")
+    return 0
+
+
+VERBS: dict[str, Callable[[Studio, argparse.Namespace], int]] = {
+    "start": _start,
+    "work": _work,
+    "attach": _attach,
+    "send": _send,
+    "resume": _resume,
+    "pause": _pause,
+    "stop": _stop,
+    "finish": _finish,
+    "list": _list,
+    "show": _show,
+    "transcript": _transcript,
+    "queue": _queue,
+    "approve": _decide("approve"),
+    "deny": _decide("deny"),
+    "review": _review,
+    "apply": _apply,
+}
