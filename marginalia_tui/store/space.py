@@ -327,5 +327,8 @@ def _keep(text: str, what: str, bodies: dict[bytes, str]) -> bytes:
 
 def _keep_json(key: str, value: object, bodies: dict[bytes, str]) -> str:
     data = encode_json(value, f"The data {key!r}")
+    # What is no number is written as null.
+    if b"null" in data and orjson.loads(data) != value:
+        raise Invalid(f"The data {key!r} holds a number that JSON can't write: use another value.")
     bodies[hash_bytes(data)] = data.decode()
     return hash_bytes(data).hex()

@@ -252,5 +252,5 @@ def test_a_restore_gives_exactly_what_was_there(new_store: NewStore) -> None:
     class Here(Journey):
         pass
 
-    Here.new_store = staticmethod(new_store)  # type: ignore[assignment]
+    Here.new_store = staticmethod(new_store)
     run_state_machine_as_test(Here, settings=settings(max_examples=60, stateful_step_count=25, deadline=None))

@@ -1,12 +1,13 @@
 """Small books, and a look at everything that a space holds that does not go through the space's own lists."""
 
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 
 from sqlalchemy import insert
 
-from marginalia_tui.domain.items import KINDS, Book, Item, Part
+from marginalia_tui.domain.items import KINDS, Book, Item, Part, Plan
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.store import tables
@@ -47,10 +48,18 @@ def put(store: Store, *items: Item, label: str = "edit", space: int = LIBRARY, b
 def look(tx: ReadTx, space_id: int) -> World:
     """Every item of a space."""
     world: World = {}
-    for kind, cls in KINDS.items():
+    space = tx.space(space_id)
+    for kind in KINDS:
         query = f'SELECT uuid FROM "{kind}" WHERE space_id = {space_id}'
         uuids = list(tx.connection.exec_driver_sql(query).scalars())
-        world.update({(kind, uuid): item for uuid, item in tx.space(space_id).get_many(cls, uuids).items()})
+        found: Mapping[str, Item]
+        if kind == Book.KIND:
+            found = space.get_many(Book, uuids)
+        elif kind == Part.KIND:
+            found = space.get_many(Part, uuids)
+        else:
+            found = space.get_many(Plan, uuids)
+        world.update({(kind, uuid): item for uuid, item in found.items()})
     return world
 
 
