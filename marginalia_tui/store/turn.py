@@ -38,6 +38,12 @@ class WriterTurn:
         finally:
             self._leave()
 
+    @property
+    def waiting(self) -> int:
+        """How many threads of this process wait for it."""
+        with self._mutex:
+            return len(self._waiting)
+
     def _take(self) -> None:
         fcntl.flock(self._next, fcntl.LOCK_EX)
         try:

@@ -1,0 +1,222 @@
+"""The writer turn: nothing is lost, nobody starves, and who came first is served first."""
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from marginalia_tui.domain.guard import may_wait
+from marginalia_tui.domain.items import Book
+from marginalia_tui.store.space import LIBRARY
+from marginalia_tui.store.store import Store
+from marginalia_tui.store.turn import WriterTurn
+from tests.store.other import hear, increment, process, say
+from tests.store.worlds import act, plain, put, see
+
+THREADS = 10
+
+
+def in_threads(number: int, work: Callable[[int], None]) -> list[BaseException]:
+    """Runs `work` in threads and returns what they raised."""
+    raised: list[BaseException] = []
+
+    def run(place: int) -> None:
+        try:
+            work(place)
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(place,), daemon=True) for place in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return raised
+
+
+def number_of(store: Store) -> object:
+    book = see(store)["book", "b"]
+    assert isinstance(book, Book)
+    return book.attributes["n"]
+
+
+def test_f40_no_update_of_threads_and_processes_is_lost(store: Store) -> None:
+    put(store, Book(uuid="b", title="B"))
+
+    def increments(_place: int) -> None:
+        for _ in range(20):
+            increment(store, "b", "mine")
+
+    with process("increment", store.home, "60") as first, process("increment", store.home, "60") as second:
+        say(first)
+        say(second)
+        raised = in_threads(THREADS, increments)
+        assert (hear(first), hear(second)) == ("done", "done")
+    assert raised == []
+    assert number_of(store) == 60 + 60 + THREADS * 20
+
+
+def test_f40_a_busy_process_does_not_starve_another(store: Store) -> None:
+    """While one turn of the other process waits, ten threads get a few turns at most, not hundreds."""
+    put(store, Book(uuid="b", title="B"))
+    turns = 40
+    done = threading.Event()
+    with process("increment", store.home, str(turns)) as other:
+
+        def work(_place: int) -> None:
+            for _ in range(turns * 20):
+                if done.is_set():
+                    return
+                increment(store, "b", "mine")
+
+        def listen() -> None:
+            assert hear(other) == "done"
+            done.set()
+
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
+        say(other)
+        assert in_threads(THREADS, work) == []
+        listener.join()
+    with store.read() as read:
+        labels = list(read.connection.exec_driver_sql("SELECT label FROM change ORDER BY id").scalars())
+    first, last = labels.index("other"), len(labels) - labels[::-1].index("other")
+    mine = labels[first:last].count("mine")
+    assert labels.count("other") == turns
+    # One to one when both always wait; the rest is the time that the other needs between two turns.
+    assert mine <= turns * 4
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Waits for a condition that another thread brings about, not for a time."""
+    given_up = threading.Event()
+    timer = threading.Timer(30, given_up.set)
+    timer.start()
+    try:
+        while not condition():
+            assert not given_up.is_set(), "the condition did not come true"
+    finally:
+        timer.cancel()
+
+
+def test_threads_are_served_in_the_order_in_which_they_came(tmp_path: Path) -> None:
+    turn = WriterTurn(tmp_path / "turn")
+    served: list[int] = []
+
+    def work(place: int) -> None:
+        with turn.hold():
+            served.append(place)
+
+    threads = []
+    with turn.hold():
+        for place in range(20):
+            threads.append(threading.Thread(target=work, args=(place,), daemon=True))
+            threads[-1].start()
+            wait_until(lambda: turn.waiting == len(threads))
+    for thread in threads:
+        thread.join()
+    assert served == list(range(20))
+    turn.close()
+
+
+def test_one_thread_at_a_time_also_over_two_turns_on_one_file(tmp_path: Path) -> None:
+    turns = [WriterTurn(tmp_path / "turn") for _ in range(2)]
+    inside: list[int] = []
+    most: list[int] = []
+
+    def work(place: int) -> None:
+        for _ in range(200):
+            with turns[place % 2].hold():
+                inside.append(place)
+                most.append(len(inside))
+                inside.remove(place)
+
+    assert in_threads(6, work) == []
+    assert set(most) == {1}
+    assert len(most) == 6 * 200
+    for turn in turns:
+        turn.close()
+
+
+def test_a_turn_that_ends_in_an_error_is_given_on(store: Store) -> None:
+    with pytest.raises(ZeroDivisionError), store.write(act()):
+        raise ZeroDivisionError
+    put(store, Book(uuid="b", title="B"))
+    assert ("book", "b") in see(store)
+
+
+def test_a_waiting_thread_that_is_interrupted_hands_its_place_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = WriterTurn(tmp_path / "turn")
+    real = threading.Event
+
+    class Interrupted(real):  # type: ignore[valid-type, misc]
+        def wait(self, timeout: float | None = None) -> bool:
+            raise KeyboardInterrupt
+
+    class Handed(Interrupted):
+        def wait(self, timeout: float | None = None) -> bool:
+            turn._leave()  # the turn is handed over in the very moment of the interrupt
+            raise KeyboardInterrupt
+
+    for kind in (Interrupted, Handed):
+        held = turn.hold()
+        held.__enter__()
+        with monkeypatch.context() as patch:
+            patch.setattr(threading, "Event", kind)
+            with pytest.raises(KeyboardInterrupt), turn.hold():
+                pass
+        if kind is Interrupted:
+            held.__exit__(None, None, None)
+        assert turn.waiting == 0
+        with turn.hold():
+            pass
+    turn.close()
+
+
+def test_a_write_begins_before_its_first_read(store: Store) -> None:
+    """What a transaction reads can't be changed under it, not even by a program that knows of no turn."""
+    put(store, Book(uuid="b", title="B"))
+    with store.write(act()) as tx:
+        tx.space(LIBRARY).get(Book, "b")
+        with plain(store) as other, pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("BEGIN IMMEDIATE")
+
+
+def test_readers_never_wait_and_see_one_moment(store: Store) -> None:
+    put(store, Book(uuid="b", title="before"))
+    with store.read() as before:
+        assert before.space(LIBRARY).get(Book, "b").title == "before"
+        with store.write(act()) as tx:
+            book = tx.space(LIBRARY).get(Book, "b")
+            tx.space(LIBRARY).put([replace(book, title="after")])
+            # A reader of the same moment, while the write is open.
+            with store.read() as beside:
+                assert beside.space(LIBRARY).get(Book, "b").title == "before"
+        assert before.space(LIBRARY).get(Book, "b").title == "before"
+    with store.read() as after:
+        assert after.space(LIBRARY).get(Book, "b").title == "after"
+
+
+def test_nothing_is_waited_for_inside_a_write(store: Store) -> None:
+    may_wait("a person")
+    with store.write(act()):
+        with pytest.raises(RuntimeError, match="a person"):
+            may_wait("a person")
+        with pytest.raises(RuntimeError, match="a write transaction"), store.write(act()):
+            pass
+    may_wait("a person")
+    with pytest.raises(ZeroDivisionError), store.write(act()):
+        raise ZeroDivisionError
+    may_wait("a person")
+    with store.write(act()):
+        pass
+
+
+def test_a_write_leaves_the_guard_of_other_threads_alone(store: Store) -> None:
+    with store.write(act()):
+        assert in_threads(1, lambda _: may_wait("a model")) == []
