@@ -7,7 +7,7 @@ and one addition: a script that saves three common words of a page can't be read
 """
 
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -181,24 +181,97 @@ def _diff_words(before: str, after: str, script: "_Script") -> None:
     if not left or not right or not _alike(left, right):
         script.change(before, after)
         return
-    parts = [(same, "".join(old), "".join(new), len(old)) for same, old, new in _aligned(left, right)]
-    for number, (same, old, new, size) in enumerate(parts):
-        if same and not _is_island(parts, number, size):
-            script.same(old)
+    for same, old, new in _slid(_joined(_merged(_aligned(left, right)))):
+        if same:
+            script.same("".join(old))
         else:
-            script.change(old, new)
+            script.change("".join(old), "".join(new))
 
 
-def _is_island(parts: Sequence[tuple[bool, str, str, int]], number: int, size: int) -> bool:
-    """Whether a few common words stand between two changes that are larger than they are."""
-    if not 0 < number < len(parts) - 1 or "\n" in parts[number][1]:
+Part = tuple[bool, Sequence[str], Sequence[str]]
+"""Whether it is the same in both, its tokens before, its tokens after."""
+
+
+def _joined(parts: list[Part]) -> list[Part]:
+    """The same script with every small island of common words between two changes made part of them."""
+    changed = _merged(
+        (same and not _is_island(parts, number), old, new) for number, (same, old, new) in enumerate(parts)
+    )
+    return _merged(each for part in changed for each in ([part] if part[0] else _trimmed(*part[1:])))
+
+
+def _merged(parts: Iterable[Part]) -> list[Part]:
+    """The same script with neither empty parts nor two of a kind in a row."""
+    merged: list[tuple[bool, list[str], list[str]]] = []
+    for same, old, new in parts:
+        if not old and not new:
+            continue
+        if not merged or merged[-1][0] != same:
+            merged.append((same, [], []))
+        merged[-1][1].extend(old)
+        merged[-1][2].extend(new)
+    return list(merged)
+
+
+def _trimmed(old: Sequence[str], new: Sequence[str]) -> Iterator[Part]:
+    """A change without what both of its sides begin and end with."""
+    head = _common(old, new)
+    tail = _common(old[head:][::-1], new[head:][::-1])
+    yield True, old[:head], new[:head]
+    yield False, old[head : len(old) - tail], new[head : len(new) - tail]
+    yield True, old[len(old) - tail :], new[len(new) - tail :]
+
+
+def _is_island(parts: Sequence[Part], number: int) -> bool:
+    """Whether a few common words, or only a space, stand between two changes."""
+    old = parts[number][1]
+    if not 0 < number < len(parts) - 1 or len(old) > 2 * _ISLAND + 1 or "\n" in old:
         return False
-    words = sum(1 for token in _TOKEN.findall(parts[number][1]) if not token.isspace()) if size <= 5 else size
-    if words > _ISLAND:
+    words = [token for token in old if not token.isspace()]
+    if not words:
+        return True
+    if len(words) > _ISLAND:
         return False
-    length = len(parts[number][1].strip())
-    beside = min(len(parts[place][1]) + len(parts[place][2]) for place in (number - 1, number + 1))
-    return beside > 4 * length + 8 if words else beside > 24
+    beside = min(max(len("".join(a)), len("".join(b))) for _, a, b in (parts[number - 1], parts[number + 1]))
+    return beside > 4 * len("".join(words)) + 8
+
+
+def _slid(parts: list[Part]) -> list[Part]:
+    """The same script with what was only added or only removed moved to begin at a line, or else at a word."""
+    for number in range(1, len(parts) - 1):
+        same, old, new = parts[number]
+        if same or (old and new) or not (parts[number - 1][0] and parts[number + 1][0]):
+            continue
+        head, body, tail = parts[number - 1][1], old or new, parts[number + 1][1]
+        shift = _best_shift(head, body, tail)
+        if shift:
+            whole = [*head, *body, *tail]
+            start = len(head) + shift
+            head, body, tail = whole[:start], whole[start : start + len(body)], whole[start + len(body) :]
+            parts[number - 1] = (True, head, head)
+            parts[number] = (False, body, []) if old else (False, [], body)
+            parts[number + 1] = (True, tail, tail)
+    return parts
+
+
+def _best_shift(head: Sequence[str], body: Sequence[str], tail: Sequence[str]) -> int:
+    """By how many tokens a stretch moves: later when positive. What it says stays the same."""
+    whole = [*head, *body, *tail]
+    start, size = len(head), len(body)
+    low = 0
+    while start + low > 0 and whole[start + low - 1] == whole[start + low + size - 1]:
+        low -= 1
+    high = 0
+    while start + high + size < len(whole) and whole[start + high] == whole[start + high + size]:
+        high += 1
+
+    def worth(shift: int) -> tuple[int, int]:
+        # A stretch that is compared word by word begins and ends with a paragraph.
+        before = whole[start + shift - 1] if start + shift else "\n"
+        last = whole[start + shift + size - 1]
+        return (3 if before == "\n" else 2 if last == "\n" else 1 if before.isspace() else 0, -abs(shift))
+
+    return max(range(low, high + 1), key=worth)
 
 
 def _alike(left: Sequence[str], right: Sequence[str]) -> bool:
