@@ -96,7 +96,7 @@ def fault_of(
 
 
 def _reason(said: Said, patience: float) -> Reason:
-    words = f"{said.kind} {said.message}"[:4000]
+    words = f"{said.kind}\n{said.message}"[:4000]
     status = said.status or 0
     if said.page and status < 400:
         return Reason.BROKEN

@@ -102,6 +102,7 @@ class OpenAIProvider:
         client = self._client(is_loopback(definition.base_url))
         first = definition.timeout * (LOCAL_PATIENCE if is_local(definition.base_url) else 1.0)
         try:
+            _ = urlsplit(definition.base_url).port  # raises for one out of range, which asyncio meets later
             message = client.build_request(
                 "POST",
                 definition.base_url.rstrip("/") + "/chat/completions",

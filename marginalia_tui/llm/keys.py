@@ -97,13 +97,15 @@ class Keys:
             return {}
         except OSError as error:
             raise Refused(f"{self._path} can't be read ({error.strerror}): make it a file of your own.") from error
-        with os.fdopen(handle, "rb") as file:
-            state = os.fstat(file.fileno())
-            if not stat.S_ISREG(state.st_mode):
+        try:
+            mode = os.fstat(handle).st_mode
+            if not stat.S_ISREG(mode):
                 raise Refused(f"{self._path} is not a file: put the keys into a plain file.")
-            if state.st_mode & 0o077:
+            if mode & 0o077:
                 raise Refused(f"Others may read {self._path}: run chmod 600 on it, then its keys are used.")
-            body = file.read(1_000_000)
+            body = os.read(handle, 1_000_000)
+        finally:
+            os.close(handle)
         try:
             value = json.loads(body)
         except (ValueError, RecursionError):

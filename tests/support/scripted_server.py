@@ -363,8 +363,9 @@ class ScriptedServer:
             return error(404, "File Not Found", "not_found_error")
         if self._key is not None and request.headers.get("authorization") != f"Bearer {self._key}":
             return error(401, "Invalid API Key", "authentication_error")
-        if callable(self._script):
-            return self._script(request.body)
+        if not isinstance(self._script, Sequence):
+            reply: Reply = self._script(request.body)
+            return reply
         with self._changed:
             self._taken += 1
             if self._taken > len(self._script):
