@@ -39,12 +39,12 @@ def _reading_failed(path: Path, error: OSError) -> Exception:
     return Invalid(f"{shown(path)} can't be read ({error.strerror or error}): check the path and the disk.")
 
 
-def size_of_file(path: Path, limit: int) -> int:
+def size_of_file(path: Path, limit: int, *, empty: bool = False) -> int:
     """The size in bytes of a regular file.
 
     Raises:
         NotFound: there is nothing at the path.
-        Invalid: it is no regular file, it is empty, or larger than `limit`.
+        Invalid: it is no regular file, larger than `limit`, or empty where that is not allowed.
         Refused: it may not be read.
     """
     try:
@@ -60,14 +60,14 @@ def size_of_file(path: Path, limit: int) -> int:
             f"{shown(path)} is too large for a book ({megabytes(found.st_size)}, at most {megabytes(limit)}): "
             "part it into several files."
         )
-    if found.st_size == 0:
+    if found.st_size == 0 and not empty:
         raise Invalid(f"{shown(path)} is empty: there is nothing to import.")
     return found.st_size
 
 
-def read_file(path: Path, limit: int = MAX_TEXT_BYTES) -> bytes:
-    """The bytes of a regular file of 1 to `limit` bytes; errors as in `size_of_file`."""
-    size_of_file(path, limit)
+def read_file(path: Path, limit: int = MAX_TEXT_BYTES, *, empty: bool = False) -> bytes:
+    """The bytes of a regular file of at most `limit` bytes; errors as in `size_of_file`."""
+    size_of_file(path, limit, empty=empty)
     try:
         with path.open("rb") as file:
             data = file.read(limit + 1)

@@ -62,12 +62,12 @@ def read_folder(folder: Path, level: int | None = None) -> tuple[Manuscript, tup
     taken = {path for path, _ in source.files}
     left = [path for path in found if path not in taken] + others
     if left:
-        source.notes.append(f"{len(left):,} other files were left out, such as {shown(left[0].relative_to(folder))}.")
+        source.notes.append(f"Left out: {len(left):,} other file(s), such as {shown(left[0].relative_to(folder))}.")
     chapters: list[Chapter] = []
     encodings: set[str] = set()
     size = 0
     for path, title in source.files:
-        data = files.read_file(path) if path.stat().st_size else b""
+        data = files.read_file(path, empty=True)
         size += len(data)
         if size > files.MAX_TEXT_BYTES:
             raise Invalid(f"The texts in {shown(folder)} are larger than {files.megabytes(files.MAX_TEXT_BYTES)}.")
@@ -111,7 +111,9 @@ def _chapters(path: Path, text: str, title: str | None, level: int | None) -> li
 
 def _walk(folder: Path) -> tuple[list[Path], list[Path]]:
     """The Markdown files below a folder in natural order (the text files when there are none), and the others."""
-    waiting, found, others = [folder], [], []
+    waiting = [folder]
+    found: list[Path] = []
+    others: list[Path] = []
     while waiting:
         for entry in files.list_folder(waiting.pop()):
             path = Path(entry.path)
@@ -151,7 +153,7 @@ def _by_book_json(folder: Path) -> _Source | None:
         return None
     try:
         index = json.loads(decode(files.read_file(path), shown(path)).text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise Invalid(f"{shown(path)} is no JSON: mend it, or take it away to import the files by name.") from error
     if not isinstance(index, dict) or not isinstance(index.get("tree"), list):
         return None

@@ -1,0 +1,337 @@
+"""A book from an EPUB: the pages of its spine in order, parted where its table of contents parts them.
+
+Protected books are refused. A page without a title of its own goes on with the part before it, as programs that cut
+books into many files mean it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from marginalia_tui.domain.errors import Invalid, Refused
+from marginalia_tui.services.exchange.archive import Archive
+from marginalia_tui.services.exchange.chapterlines import chapter_line
+from marginalia_tui.services.exchange.encoding import clean, decode
+from marginalia_tui.services.exchange.files import shown
+from marginalia_tui.services.exchange.from_html import Block, Styles, read_page
+from marginalia_tui.services.exchange.inline import collapse
+from marginalia_tui.services.exchange.manuscript import MAX_TITLE, Chapter, Manuscript, one_line, trim_blank_lines
+from marginalia_tui.services.exchange.markdown import LARGE_PART, read_markdown
+from marginalia_tui.services.exchange.markup import kinds_of, local_name, parse_markup
+
+_FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+"""What hides fonts, and is no protection of the text."""
+_PAGES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document")
+_PARTS = frozenset(
+    ("chapter", "part", "prologue", "epilogue", "preface", "foreword", "introduction", "afterword", "dedication")
+    + ("epigraph", "interlude", "volume")
+)
+_RULE = re.compile(r"([^{}]{1,2000})\{([^{}]{0,4000})\}")
+_CLASS = re.compile(r"\s*[a-z0-9]{0,10}\.([\w-]+)\s*$")
+_MAX_STYLE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    name: str
+    kind: str
+    properties: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A line of the table of contents."""
+
+    depth: int
+    title: str
+    name: str
+    anchor: str
+
+
+@dataclass(slots=True)
+class _Package:
+    """What the package file says."""
+
+    title: str = ""
+    author: str = ""
+    language: str = ""
+    description: str = ""
+    items: dict[str, _Item] = field(default_factory=dict)
+    spine: list[_Item] = field(default_factory=list)
+    contents: str = ""
+    """The id of the NCX, in older books."""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A part that is being put together."""
+
+    contents_title: str
+    blocks: list[Block] = field(default_factory=list)
+
+
+def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[str, ...]]:
+    """Reads a book from an EPUB; also what the author should know about it.
+
+    Args:
+        path: the file.
+        level: how deep lines of the table of contents part a page; None picks.
+
+    Raises:
+        Invalid: it is no EPUB, or damaged.
+        Refused: it is protected, or built like an attack.
+    """
+    with Archive(path) as archive:
+        name = shown(path)
+        _refuse_protected(archive, name)
+        package_name = _package_name(archive, name)
+        package = _read_package(archive, package_name, name)
+        contents = _read_contents(archive, package, name)
+        styles = _read_styles(archive, package)
+        drafts: list[_Draft] = []
+        pictures, missing = 0, 0
+        for item in package.spine:
+            if item.name not in archive:
+                missing += 1
+                continue
+            entries = [entry for entry in contents if entry.name == item.name]
+            anchors = [entry.anchor for entry in entries if entry.anchor]
+            page = read_page(_text_of(archive, item.name, name), name, styles, anchors)
+            pictures += page.pictures
+            if any(block.text for block in page.blocks):
+                known = bool(contents)
+                _add_page(drafts, page.blocks, entries, level, starts=bool(page.kinds & _PARTS) or not known)
+    chapters = [chapter for draft in drafts for chapter in _chapters(draft)]
+    notes = _notes(pictures, missing)
+    manuscript = Manuscript(
+        title=one_line(package.title),
+        author=one_line(package.author),
+        language=one_line(package.language),
+        description=package.description,
+        chapters=tuple(chapters),
+    )
+    return manuscript, notes
+
+
+def _notes(pictures: int, missing: int) -> tuple[str, ...]:
+    found = []
+    if pictures:
+        found.append(f"Left out: {pictures:,} picture(s).")
+    if missing:
+        found.append(f"The book names {missing:,} page(s) that it does not hold: it may be damaged.")
+    return tuple(found)
+
+
+def _refuse_protected(archive: Archive, name: str) -> None:
+    refused = Refused(
+        f"{name} is protected (DRM): only the programs of its shop can open it. Ask for a copy without protection."
+    )
+    if "META-INF/rights.xml" in archive and "META-INF/encryption.xml" not in archive:
+        raise refused
+    if "META-INF/encryption.xml" not in archive:
+        return
+    root = parse_markup(_text_of(archive, "META-INF/encryption.xml", name), name)
+    methods = [
+        element.get("Algorithm") or element.get("algorithm") or ""
+        for element in (root.iter() if root is not None else ())
+        if local_name(element) == "encryptionmethod"
+    ]
+    if not methods or any(method not in _FONT_ALGORITHMS for method in methods):
+        raise refused
+
+
+def _package_name(archive: Archive, name: str) -> str:
+    if "META-INF/container.xml" in archive:
+        root = parse_markup(_text_of(archive, "META-INF/container.xml", name), name)
+        for element in root.iter() if root is not None else ():
+            if local_name(element) == "rootfile" and (found := element.get("full-path")):
+                return archive.inside("", found)
+    for entry in archive.names():
+        if entry.lower().endswith(".opf"):
+            return entry
+    if "word/document.xml" in archive:
+        raise Invalid(f"{name} is a Word document: save it as EPUB, Markdown or plain text and import that.")
+    raise Invalid(f"{name} is a zip file but no EPUB: give a book as EPUB, Markdown or plain text.")
+
+
+def _text_of(archive: Archive, entry: str, name: str) -> str:
+    """The text of a page; an encoding that it declares is tried first."""
+    data = archive.read(entry)
+    declared = re.match(rb"[^>]{0,200}encoding=[\"']([\w.-]{1,40})[\"']", data)
+    if declared and declared[1].lower() not in (b"utf-8", b"utf8", b"utf-16"):
+        try:
+            return data.decode(declared[1].decode("ascii"))
+        except (LookupError, UnicodeDecodeError):
+            pass
+    return decode(data, f"A page of {name}").text if data.strip() else ""
+
+
+def _read_package(archive: Archive, package_name: str, name: str) -> _Package:
+    root = parse_markup(_text_of(archive, package_name, name), name)
+    package = _Package()
+    authors: list[str] = []
+    references: list[str] = []
+    for element in root.iter() if root is not None else ():
+        tag = local_name(element).removeprefix("dc:").removeprefix("opf:")
+        if tag == "item" and (href := element.get("href")) and (key := element.get("id")):
+            if "://" not in href:
+                where = archive.inside(package_name, unquote(href.split("#")[0]))
+                properties = frozenset((element.get("properties") or "").split())
+                package.items[key] = _Item(_found(archive, where), element.get("media-type") or "", properties)
+        elif tag == "itemref":
+            references.append(element.get("idref") or "")
+        elif tag == "spine":
+            package.contents = element.get("toc") or ""
+        elif tag == "creator":
+            authors.append(one_line("".join(element.itertext())))
+        elif tag in ("title", "language", "description") and not getattr(package, tag):
+            setattr(package, tag, clean("".join(element.itertext())).strip())
+    package.author = clean(", ".join(author for author in authors if author))
+    if "<" in package.description:
+        blocks = read_page(f"<body>{package.description}</body>", name, Styles()).blocks
+        package.description = "\n\n".join(block.text for block in blocks if block.text)
+    package.spine = [item for each in references if (item := package.items.get(each)) and item.kind in _PAGES]
+    if not package.spine:
+        raise Invalid(f"{name} names no pages to read: it is damaged, export or download it again.")
+    return package
+
+
+def _found(archive: Archive, name: str) -> str:
+    """The name as the archive writes it, which may differ in case."""
+    if name in archive:
+        return name
+    return next((entry for entry in archive.names() if entry.casefold() == name.casefold()), name)
+
+
+def _read_contents(archive: Archive, package: _Package, name: str) -> list[_Entry]:
+    navigation = next((item for item in package.items.values() if "nav" in item.properties), None)
+    if navigation and navigation.name in archive:
+        root = parse_markup(_text_of(archive, navigation.name, name), name)
+        if found := list(_navigation_entries(archive, root, navigation.name)):
+            return found
+    older = package.items.get(package.contents) or next(
+        (item for item in package.items.values() if item.kind == "application/x-dtbncx+xml"), None
+    )
+    if older and older.name in archive:
+        root = parse_markup(_text_of(archive, older.name, name), name)
+        return list(_ncx_entries(archive, root, older.name))
+    return []
+
+
+def _navigation_entries(archive: Archive, root: Any, base: str) -> Iterator[_Entry]:
+    for nav in root.iter() if root is not None else ():
+        if local_name(nav) != "nav" or (kinds_of(nav) and "toc" not in kinds_of(nav)):
+            continue
+        for link in nav.iter():
+            if local_name(link) == "a" and (href := link.get("href")):
+                depth = sum(local_name(outer) == "ol" for outer in link.iterancestors())
+                yield _entry(archive, base, href, "".join(link.itertext()), depth)
+        return
+
+
+def _ncx_entries(archive: Archive, root: Any, base: str) -> Iterator[_Entry]:
+    for point in root.iter() if root is not None else ():
+        if local_name(point) != "navpoint":
+            continue
+        title = href = ""
+        for child in point:
+            if local_name(child) == "navlabel":
+                title = "".join(child.itertext())
+            elif local_name(child) == "content":
+                href = child.get("src") or ""
+        depth = 1 + sum(local_name(outer) == "navpoint" for outer in point.iterancestors())
+        if href:
+            yield _entry(archive, base, href, title, depth)
+
+
+def _entry(archive: Archive, base: str, href: str, title: str, depth: int) -> _Entry:
+    where, _, anchor = unquote(href).partition("#")
+    name = _found(archive, archive.inside(base, where)) if where and "://" not in where else base
+    return _Entry(depth, one_line(clean(title))[:MAX_TITLE], name, anchor)
+
+
+def _read_styles(archive: Archive, package: _Package) -> Styles:
+    """The classes that the style sheets make italic or bold."""
+    italic: set[str] = set()
+    bold: set[str] = set()
+    for item in package.items.values():
+        if item.kind != "text/css" or item.name not in archive:
+            continue
+        sheet = archive.read(item.name)[:_MAX_STYLE].decode("utf-8", "replace")
+        for rule in _RULE.finditer(sheet):
+            classes = [found[1] for each in rule[1].split(",") if (found := _CLASS.match(each))]
+            if re.search(r"font-style\s{0,9}:\s{0,9}(?:italic|oblique)", rule[2]):
+                italic.update(classes)
+            if re.search(r"font-weight\s{0,9}:\s{0,9}(?:bold|[6-9]00)", rule[2]):
+                bold.update(classes)
+    return Styles(frozenset(italic), frozenset(bold))
+
+
+def _add_page(
+    drafts: list[_Draft], blocks: Sequence[Block], entries: list[_Entry], level: int | None, *, starts: bool
+) -> None:
+    """Adds the blocks of a page, to a new part where the contents, a heading or the page itself begin one."""
+    title = next((entry.title for entry in entries if not entry.anchor), None)
+    first = next(block for block in blocks if block.text)
+    if starts or title is not None or first.heading or not drafts:
+        drafts.append(_Draft(title or ""))
+    borders = _borders_inside(blocks, entries, level)
+    for block in blocks:
+        entry = borders.get(block.anchor) if block.anchor else None
+        if entry is not None:
+            if any(each.text for each in drafts[-1].blocks):
+                drafts.append(_Draft(entry.title))
+            else:
+                drafts[-1].contents_title = drafts[-1].contents_title or entry.title
+        elif block.text:
+            drafts[-1].blocks.append(block)
+
+
+def _borders_inside(blocks: Sequence[Block], entries: list[_Entry], level: int | None) -> dict[str, _Entry]:
+    """The anchors within a page at which a part begins: the upper lines of the contents, deeper ones in a long page."""
+    anchored = {entry.anchor: entry for entry in reversed(entries) if entry.anchor}
+    if not anchored:
+        return {}
+    depths = sorted(entry.depth for entry in anchored.values())
+    limit = level or depths[0]
+    size = sum(len(block.text.encode()) for block in blocks)
+    if level is None:
+        for depth in sorted(set(depths)):
+            limit = depth
+            if size <= LARGE_PART * sum(each <= depth for each in depths):
+                break
+    return {anchor: entry for anchor, entry in anchored.items() if entry.depth <= limit}
+
+
+def _chapters(draft: _Draft) -> list[Chapter]:
+    """The part of a draft: its first heading is the title, else the line of the contents is."""
+    blocks = draft.blocks
+    title = draft.contents_title
+    if blocks and blocks[0].heading:
+        title, used = _title_of(blocks)
+        blocks = blocks[used:]
+    text = trim_blank_lines("\n\n".join(block.text for block in blocks))
+    whole = Chapter(title=title, text=text)
+    if len(text.encode()) <= 2 * LARGE_PART or not any(block.heading for block in blocks):
+        return [whole] if title or text else []
+    parts = read_markdown(text).chapters
+    if len(parts) < 2:
+        return [whole]
+    if parts[0].title:
+        return [Chapter(title=title), *parts] if title else list(parts)
+    return [replace(parts[0], title=title), *parts[1:]]
+
+
+def _title_of(blocks: Sequence[Block]) -> tuple[str, int]:
+    """The title that the first headings give, and how many they are: `IV` and `The Inn` make one title."""
+    first = blocks[0].text[blocks[0].heading :].strip()
+    if len(blocks) > 1 and blocks[1].heading and len(blocks[1].text) < MAX_TITLE // 2:
+        label = chapter_line(first)
+        second = blocks[1].text[blocks[1].heading :].strip()
+        bare = label is not None and (label.kind in ("roman", "number") or re.fullmatch(r"\w+\.?\s[\w-]+\.?", first))
+        if bare and chapter_line(second) is None:
+            return collapse(f"{first.rstrip('.:')}: {second}"), 2
+    return collapse(first), 1

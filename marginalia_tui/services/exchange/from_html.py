@@ -1,0 +1,389 @@
+"""A page of an EPUB to Markdown: a list of blocks in reading order.
+
+Kept: text, headings, emphasis, hard breaks, scene breaks, quotes, lists, tables, code, notes, comments, links to the
+web. Left out, and counted: pictures. The parser expands no entity, loads nothing, and forgives broken markup.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from lxml import etree
+
+from marginalia_tui.services.exchange.encoding import clean
+from marginalia_tui.services.exchange.inline import SPACES, Piece, collapse, join
+from marginalia_tui.services.exchange.markup import kinds_of, local_name, parse_markup
+
+SCENE_BREAK = "* * *"
+_BLOCK = frozenset(
+    ("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt")
+    + ("fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup")
+    + ("hr", "html", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "td", "tfoot")
+    + ("th", "thead", "tr", "ul")
+)
+_DROPPED = frozenset(
+    ("head", "script", "style", "template", "title", "meta", "link", "object", "embed", "iframe", "audio", "video")
+    + ("canvas", "source", "track", "param", "rp", "map")
+)
+_PICTURES = frozenset(("img", "svg", "picture", "image"))
+_EMPHASIS = {
+    "em": "em", "i": "em", "cite": "em", "dfn": "em", "var": "em", "strong": "strong", "b": "strong",
+    "s": "s", "del": "s", "strike": "s", "u": "u", "sub": "sub", "sup": "sup", "small": "small", "mark": "mark",
+    "ins": "ins",
+}  # fmt: skip
+_ASTERISKS = re.compile(r"(?:\\?[*\u2217\u204e\u2042\u2022\u25c6\u2766~\u2014\u2013-][ \xa0\u2003]*){1,9}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of Markdown. `heading` is its level for a heading, else 0; `anchor` marks a place instead of a block."""
+
+    text: str
+    heading: int = 0
+    anchor: str = ""
+    gap: bool = False
+    """An empty paragraph: white space on the page, perhaps a scene break."""
+
+
+@dataclass(slots=True)
+class Page:
+    """What a page holds. `kinds` are the words of its outermost `epub:type` attributes."""
+
+    blocks: list[Block] = field(default_factory=list)
+    pictures: int = 0
+    kinds: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Styles:
+    """The classes whose style sheet makes text italic or bold."""
+
+    italic: frozenset[str] = frozenset()
+    bold: frozenset[str] = frozenset()
+
+
+def read_page(text: str, name: str, styles: Styles, anchors: Iterable[str] = ()) -> Page:
+    """Reads a page.
+
+    Args:
+        text: its markup.
+        name: how the book is called in a sentence.
+        styles: classes that stand for emphasis.
+        anchors: ids whose places are wanted: a block with that `anchor` stands before the block that has it.
+
+    Raises:
+        Invalid: it is nested too deeply.
+    """
+    root = parse_markup(clean(text), name)
+    if root is None:
+        return Page()
+    body = next((element for element in root.iter() if local_name(element) == "body"), root)
+    reader = _Reader(styles, frozenset(anchors))
+    blocks = reader.blocks(body)
+    return Page(_with_scene_breaks(blocks), reader.pictures, _kinds_at_top(body))
+
+
+def _kinds_at_top(body: Any) -> frozenset[str]:
+    found = kinds_of(body)
+    element = body
+    while len(children := [child for child in element if local_name(child)]) == 1:
+        element = children[0]
+        found |= kinds_of(element)
+    return found
+
+
+def _with_scene_breaks(blocks: list[Block]) -> list[Block]:
+    """Empty paragraphs as scene breaks where they are rare, left out where they are the layout."""
+    gaps = sum(block.gap for block in blocks)
+    rare = gaps * 5 <= len(blocks) - gaps
+    made: list[Block] = []
+    waiting = False
+    for block in blocks:
+        if block.gap:
+            waiting = rare
+            continue
+        plain = block.text and not block.heading
+        before = made[-1] if made else Block("")
+        if waiting and plain and not before.heading and "" != before.text != SCENE_BREAK != block.text:
+            made.append(Block(SCENE_BREAK))
+        waiting = False
+        made.append(block)
+    return made
+
+
+class _Reader:
+    """Walks one page."""
+
+    def __init__(self, styles: Styles, anchors: frozenset[str]) -> None:
+        self._styles = styles
+        self._anchors = anchors
+        self.pictures = 0
+
+    def blocks(self, element: Any) -> list[Block]:
+        """The blocks inside of an element: its inline runs become paragraphs."""
+        made: list[Block] = []
+        run: list[Piece] = [Piece("text", element.text)] if element.text else []
+        for child in element:
+            if self._is_block(child):
+                self._end_paragraph(run, made)
+                made += self._block(child)
+            elif child.tag is etree.Comment and not _filled(run):
+                made += self._comment(child)
+            else:
+                made += self._anchors_in(child)
+                run += self._inline(child)
+            if child.tail:
+                run.append(Piece("text", child.tail))
+        self._end_paragraph(run, made)
+        return made
+
+    @staticmethod
+    def _end_paragraph(run: list[Piece], made: list[Block]) -> None:
+        if text := join(run):
+            made.append(Block(SCENE_BREAK if _is_scene_break(text) else text))
+        run.clear()
+
+    def _is_block(self, element: Any) -> bool:
+        name = local_name(element)
+        if name in _BLOCK:
+            return True
+        return bool(name) and len(element) > 0 and any(local_name(inner) in _BLOCK for inner in element.iter())
+
+    def _anchors_in(self, element: Any) -> list[Block]:
+        if not self._anchors or not isinstance(element.tag, str):
+            return []
+        ids = [inner.get("id") or inner.get("name") for inner in element.iter() if isinstance(inner.tag, str)]
+        return [Block("", anchor=each) for each in ids if each in self._anchors]
+
+    def _block(self, element: Any) -> list[Block]:
+        name = local_name(element)
+        own = element.get("id")
+        anchors = [Block("", anchor=own)] if own and own in self._anchors else []
+        kinds = kinds_of(element)
+        if name == "nav" and kinds & {"toc", "landmarks", "page-list"}:
+            return anchors
+        if kinds & {"footnote", "endnote", "rearnote", "note"} and own:
+            return [*anchors, *self._note(element, own)]
+        if name in ("p", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "table") or name in ("ul", "ol", "blockquote"):
+            inner = [block for child in element for block in self._anchors_in(child)]
+        else:
+            inner = []
+        return [*anchors, *inner, *self._converted(name, element)]
+
+    def _converted(self, name: str, element: Any) -> list[Block]:
+        if name in ("ul", "ol"):
+            return self._list(element, ordered=name == "ol")
+        if name == "blockquote":
+            return _one(_prefixed(_text_of(self.blocks(element)), "> "))
+        if name == "table":
+            return self._table(element)
+        if name == "pre":
+            return _one(_fenced(element))
+        if name == "hr":
+            return [Block(SCENE_BREAK)]
+        if len(name) == 2 and name[0] == "h" and name[1].isdigit():
+            text = join(self._inlines(element)).replace("\\\n", " ")
+            return [Block(f"{'#' * int(name[1])} {text}", heading=int(name[1]))] if text else []
+        made = self.blocks(element)
+        if name == "p" and not any(block.text for block in made):
+            return [Block("", gap=True)] if not any(local_name(inner) in _PICTURES for inner in element.iter()) else []
+        return made
+
+    def _note(self, element: Any, own: str) -> list[Block]:
+        for label in [inner for inner in element.iter() if _is_furniture(inner)]:
+            _take_out(label)
+        text = _text_of(self.blocks(element))
+        first, _, rest = text.partition("\n")
+        below = "\n" + _prefixed(rest, "    ") if rest else ""
+        return [Block(f"[^{note_label(own)}]: {first}{below}")]
+
+    def _list(self, element: Any, *, ordered: bool) -> list[Block]:
+        lines: list[str] = []
+        number = _whole(element.get("start"), 1)
+        for child in element:
+            if not isinstance(child.tag, str):
+                continue
+            number = _whole(child.get("value"), number)
+            marker = f"{number}. " if ordered else "- "
+            blocks = self.blocks(child) if local_name(child) == "li" else self._block(child)
+            loose = any(local_name(inner) == "p" for inner in child)
+            text = _text_of(blocks, "\n\n" if loose else "\n")
+            if lines and loose:
+                lines.append("")
+            lines.append(marker + _prefixed(text, " " * len(marker))[len(marker) :])
+            number += 1
+        return _one("\n".join(lines))
+
+    def _table(self, element: Any) -> list[Block]:
+        rows: list[list[str]] = []
+        aligned: list[str] = []
+        captions = [inner for inner in element if local_name(inner) == "caption"]
+        made = [block for caption in captions for block in self.blocks(caption)]
+        for row in (inner for inner in element.iter() if local_name(inner) == "tr"):
+            cells = [cell for cell in row if local_name(cell) in ("td", "th")]
+            if not rows:
+                aligned = [_alignment(cell) for cell in cells]
+            rows.append([_cell(self.blocks(cell)) for cell in cells])
+        width = max(map(len, rows), default=0)
+        if width == 1:
+            cells = [cell for cell in element.iter() if local_name(cell) in ("td", "th")]
+            return made + [block for cell in cells for block in self.blocks(cell)]
+        if width:
+            padded = [row + [""] * (width - len(row)) for row in rows]
+            rule = (aligned + ["---"] * width)[:width]
+            lines = [f"| {' | '.join(row)} |" for row in (padded[0], rule, *padded[1:])]
+            made.append(Block("\n".join(lines)))
+        return made
+
+    @staticmethod
+    def _comment(element: Any) -> list[Block]:
+        text = (element.text or "").strip(SPACES)
+        return [Block(f"<!-- {text} -->")] if text else []
+
+    def _inlines(self, element: Any) -> list[Piece]:
+        made: list[Piece] = [Piece("text", element.text)] if element.text else []
+        for child in element:
+            made += self._inline(child)
+            if child.tail:
+                made.append(Piece("text", child.tail))
+        return made
+
+    def _inline(self, element: Any) -> list[Piece]:
+        if not isinstance(element.tag, str):
+            return self._no_element(element)
+        name = local_name(element)
+        if name in _PICTURES or name in _DROPPED:
+            self.pictures += name in _PICTURES
+            return []
+        if name == "br":
+            return [Piece("break")]
+        if name == "a":
+            return self._link(element)
+        if name in ("code", "tt", "kbd", "samp"):
+            return [Piece("raw", code)] if (code := _code("".join(element.itertext()))) else []
+        inner = self._inlines(element)
+        if name == "q":
+            return [Piece("text", "\u201c"), *inner, Piece("text", "\u201d")]
+        if name == "rt":
+            return [Piece("text", "("), *inner, Piece("text", ")")]
+        for mark in self._marks(name, element):
+            inner = [Piece("open", mark), *inner, Piece("close", mark)]
+        return inner
+
+    def _no_element(self, element: Any) -> list[Piece]:
+        if element.tag is etree.Comment:
+            return [Piece("raw", block.text.replace("\n", " ")) for block in self._comment(element)]
+        if element.tag is etree.Entity:
+            return [Piece("text", element.text)]
+        return []
+
+    def _marks(self, name: str, element: Any) -> Iterator[str]:
+        if name in _EMPHASIS:
+            yield _EMPHASIS[name]
+            return
+        style = element.get("style") or ""
+        classes = frozenset((element.get("class") or "").split())
+        if re.search(r"font-style\s*:\s*(?:italic|oblique)", style) or classes & self._styles.italic:
+            yield "em"
+        if re.search(r"font-weight\s*:\s*(?:bold|[6-9]00)", style) or classes & self._styles.bold:
+            yield "strong"
+
+    def _link(self, element: Any) -> list[Piece]:
+        target = (element.get("href") or "").strip()
+        kinds = kinds_of(element)
+        if "noteref" in kinds and "#" in target:
+            return [Piece("raw", f"[^{note_label(target.rpartition('#')[2])}]")]
+        if kinds & {"backlink", "referrer"}:
+            return []
+        inner = self._inlines(element)
+        if not target.lower().startswith(("http://", "https://", "mailto:")):
+            return inner
+        text = "".join(element.itertext())
+        if text == target and not re.search(r"[\s<>]", target):
+            return [Piece("link", f"<{target}>")]
+        target = f"<{target}>" if re.search(r"[\s()]", target) else target.replace("<", "%3C")
+        title = collapse(element.get("title") or "").replace("\\", "\\\\").replace('"', '\\"')
+        label = join(inner).replace("\\\n", " ")
+        label = label if "`" in label else re.sub(r"(?<!\\)[\[\]]", r"\\\g<0>", label)
+        return [Piece("link", f'[{label}]({target} "{title}")' if title else f"[{label}]({target})")]
+
+
+def note_label(anchor: str) -> str:
+    """The label of a note from the id of its element; our own ids are `fn-` and the label."""
+    return re.sub(r"[^\w.-]+", "-", anchor.removeprefix("fn-")) or "note"
+
+
+def _filled(run: list[Piece]) -> bool:
+    return any(piece.kind != "text" or piece.text.strip(SPACES) for piece in run)
+
+
+def _is_scene_break(text: str) -> bool:
+    if "\n" in text or not _ASTERISKS.match(text):
+        return False
+    bare = text.replace("\\", "").strip()
+    return len(bare) > 1 or bare in "*\u2042\u2766\u2022"
+
+
+def _is_furniture(element: Any) -> bool:
+    """The number of a note and the way back, which a reading program shows and a manuscript does not need."""
+    if not isinstance(element.tag, str):
+        return False
+    return bool(kinds_of(element) & {"backlink", "referrer"}) or element.get("class") == "footnote-label"
+
+
+def _take_out(element: Any) -> None:
+    parent = element.getparent()
+    before = element.getprevious()
+    if element.tail:
+        if before is None:
+            parent.text = (parent.text or "") + element.tail
+        else:
+            before.tail = (before.tail or "") + element.tail
+    parent.remove(element)
+
+
+def _one(text: str) -> list[Block]:
+    return [Block(text)] if text else []
+
+
+def _text_of(blocks: list[Block], joint: str = "\n\n") -> str:
+    return joint.join(block.text for block in blocks if block.text)
+
+
+def _cell(blocks: list[Block]) -> str:
+    text = " ".join(block.text for block in blocks if block.text)
+    return text.replace("\\\n", "<br>").replace("\n", " ").replace("|", "\\|")
+
+
+def _prefixed(text: str, prefix: str) -> str:
+    return "\n".join((prefix + line).rstrip(" ") if line else prefix.rstrip(" ") for line in text.split("\n"))
+
+
+def _whole(value: str | None, otherwise: int) -> int:
+    return int(value) if value and re.fullmatch(r"\d{1,9}", value) else otherwise
+
+
+def _alignment(cell: Any) -> str:
+    found = f"{cell.get('style') or ''} {cell.get('align') or ''}"
+    left, right = "left" in found or "center" in found, "right" in found or "center" in found
+    return f"{':' if left else '-'}-{':' if right else '-'}"
+
+
+def _fenced(element: Any) -> str:
+    text = "".join(element.itertext()).removesuffix("\n")
+    code = next((inner for inner in element if local_name(inner) == "code"), element)
+    info = code.get("data-info") or ""
+    longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{info}\n{text}\n{fence}" if text.strip() else ""
+
+
+def _code(text: str) -> str:
+    text = text.replace("\n", " ")
+    if not text.strip():
+        return text
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    padding = " " if text[0] in "` " or text[-1] in "` " else ""
+    return f"{fence}{padding}{text}{padding}{fence}"

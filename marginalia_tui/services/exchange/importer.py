@@ -1,0 +1,90 @@
+"""A book from wherever the author has it: one entrance for all formats."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from marginalia_tui.domain.errors import Invalid
+from marginalia_tui.services.exchange import files
+from marginalia_tui.services.exchange.encoding import clean, decode
+from marginalia_tui.services.exchange.epub import read_epub
+from marginalia_tui.services.exchange.files import shown
+from marginalia_tui.services.exchange.folder import read_folder
+from marginalia_tui.services.exchange.manuscript import MAX_TITLE, Manuscript, guess_language, one_line
+from marginalia_tui.services.exchange.markdown import read_markdown
+from marginalia_tui.services.exchange.plaintext import read_plain_text
+from marginalia_tui.services.exchange.recognise import Format, format_named, is_epub, text_format
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A book as it was read. `notes` are sentences that the author should see."""
+
+    manuscript: Manuscript
+    format: Format
+    notes: tuple[str, ...] = ()
+
+
+def read_manuscript(
+    path: Path, *, format: str | None = None, level: int | None = None, title: str | None = None
+) -> Imported:
+    """Reads a book. The source is never changed.
+
+    Args:
+        path: a file, or a folder of files.
+        format: `markdown`, `text`, `epub` or `folder`; None recognises it from the content.
+        level: which headings begin a part: those of Markdown up to this level (1 to 6), or how deep the contents
+            of an EPUB part a page; None picks.
+        title: the title of the book; None takes the one that it has, or else the name of the file.
+
+    Raises:
+        NotFound: there is nothing at the path.
+        Invalid: it can't be read as a book; the sentence says why and what to do.
+        Refused: it is protected, hostile, or may not be read.
+    """
+    wanted = format_named(format) if format is not None else None
+    if level is not None and not 1 <= level <= 6:
+        raise Invalid("The level of a heading is between 1 and 6: choose one of these, or none to have it picked.")
+    manuscript, found, notes = _read(path, wanted, level)
+    if not any(chapter.text or chapter.title for chapter in manuscript.chapters):
+        raise Invalid(f"{shown(path)} holds no text, so there is nothing to import: give the file of a book.")
+    own = manuscript.title
+    name = one_line(clean(title)) if title is not None else own or one_line(clean(path.absolute().stem))
+    if not name:
+        raise Invalid("Give the book a title: it may not be empty.")
+    if title is not None and own and name != own:
+        notes = (*notes, f"Its own title {own!r} was replaced.")
+    return Imported(
+        replace(
+            manuscript,
+            title=name[:MAX_TITLE].strip(),
+            language=(manuscript.language or guess_language(manuscript))[:35],
+        ),
+        found,
+        notes,
+    )
+
+
+def _read(path: Path, wanted: Format | None, level: int | None) -> tuple[Manuscript, Format, tuple[str, ...]]:
+    if path.is_dir():
+        if wanted in ("epub", "text"):
+            raise Invalid(f"{shown(path)} is a folder: import it as folder, or give a file in it.")
+        manuscript, notes = read_folder(path, level)
+        return manuscript, "folder", notes
+    if wanted == "folder":
+        files.size_of_file(path, files.MAX_ARCHIVE_BYTES)
+        raise Invalid(f"{shown(path)} is a file: leave the format out, or give the folder that it is in.")
+    if wanted == "epub" or (wanted is None and _starts_as_epub(path)):
+        manuscript, notes = read_epub(path, level)
+        return manuscript, "epub", notes
+    decoded = decode(files.read_file(path), shown(path))
+    found = wanted or text_format(decoded.text, path.suffix)
+    if found == "markdown":
+        return read_markdown(decoded.text, level), "markdown", decoded.notes
+    if level is not None:
+        raise Invalid(f"{shown(path)} is plain text, which has no headings: leave the level out.")
+    return read_plain_text(decoded.text), "text", decoded.notes
+
+
+def _starts_as_epub(path: Path) -> bool:
+    files.size_of_file(path, files.MAX_ARCHIVE_BYTES)
+    return is_epub(files.read_start(path), shown(path))

@@ -1,0 +1,83 @@
+"""The format of a book from its content; the suffix of its name decides only where the content leaves it open."""
+
+from typing import Literal
+
+from marginalia_tui.domain.errors import Invalid
+from marginalia_tui.services.exchange.chapterlines import chapter_line
+from marginalia_tui.services.exchange.frontmatter import part_front_matter
+from marginalia_tui.services.exchange.headings import scan
+
+Format = Literal["markdown", "text", "epub", "folder"]
+
+FORMATS: tuple[Format, ...] = ("markdown", "text", "epub", "folder")
+"""One Markdown file, plain text, EPUB, a folder of Markdown files."""
+
+_SHORT: dict[str, Format] = {"md": "markdown", "txt": "text", "plain": "text"}
+_ADVICE = "save it as EPUB, Markdown or plain text and import that."
+_FOREIGN = (
+    (0, b"%PDF", "a PDF"),
+    (0, b"{\\rtf", "a rich text file (RTF)"),
+    (0, b"\xd0\xcf\x11\xe0", "an old Word document"),
+    (60, b"BOOKMOBI", "a Kindle book"),
+    (0, b"\x1f\x8b", "a packed file (gzip)"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a packed file (7z)"),
+    (0, b"Rar!", "a packed file (RAR)"),
+    (0, b"\x89PNG", "a picture"),
+    (0, b"\xff\xd8\xff", "a picture"),
+    (0, b"GIF8", "a picture"),
+    (0, b"SQLite format 3", "a database"),
+    (0, b"\x7fELF", "a program"),
+)
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+
+
+def format_named(name: str) -> Format:
+    """The format of a name as the author writes it; `md`, `txt` and `plain` are short names.
+
+    Raises:
+        Invalid: there is no such format; the sentence lists them.
+    """
+    wanted = name.strip().lower()
+    for known in FORMATS:
+        if wanted == known:
+            return known
+    if wanted in _SHORT:
+        return _SHORT[wanted]
+    raise Invalid(f"There is no format {name!r}: choose one of {', '.join(FORMATS)}.")
+
+
+def is_epub(start: bytes, name: str) -> bool:
+    """Whether a file that begins with these bytes is an EPUB (any zip); if not, it is to be read as a text.
+
+    Raises:
+        Invalid: it is known to be neither; the sentence says what it is.
+    """
+    if start.startswith(_ZIP):
+        return True
+    for place, mark, what in _FOREIGN:
+        if start[place:].startswith(mark):
+            raise Invalid(f"{name} is {what}: {_ADVICE}")
+    if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:15].lower().startswith((b"<!doctype html", b"<html")):
+        raise Invalid(f"{name} is a web page: {_ADVICE}")
+    return False
+
+
+def text_format(text: str, suffix: str) -> Literal["markdown", "text"]:
+    """Whether a text is Markdown or plain: by its headings and chapter lines, by its suffix (`.md`) in doubt."""
+    front, body = part_front_matter(text)
+    if front.entries:
+        return "markdown"
+    headings = scan(body).headings
+    marked = sum(1 for heading in headings if heading.end == heading.line + 1)
+    if suffix.lower() in (".md", ".markdown", ".mdown", ".mkd"):
+        return "markdown" if headings or _chapter_lines(body) < 2 else "text"
+    return "markdown" if marked > 1 or (marked and marked > _chapter_lines(body)) else "text"
+
+
+def _chapter_lines(text: str) -> int:
+    return sum(1 for line in text.split("\n") if line and len(line) < 120 and _is_chapter(line))
+
+
+def _is_chapter(line: str) -> bool:
+    found = chapter_line(line)
+    return found is not None and found.kind in ("chapter", "part", "named")
