@@ -129,7 +129,7 @@ def concerns(text: str, style: Style) -> tuple[Concern, ...]:
 def _words(page: Page) -> Iterator[tuple[int, int, str, str]]:
     for double in doubles(page):
         if not double.certain:
-            yield double.start, double.end, "doubled word?", f"\u201c{double.keep}\u201d stands twice"
+            yield double.start, double.end, "doubled word?", f"\u201c{double.keep.strip()}\u201d stands twice"
     for block in page.prose():
         if english.foreign(page.mask[block.start : block.end]):
             continue

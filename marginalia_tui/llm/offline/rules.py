@@ -120,8 +120,13 @@ def doubles(page: Page) -> Iterator[Double]:
             if word in english.PLAIN_DOUBLES or _runs_on(page, match, word):
                 continue
             spoken = any(start <= match.start() < end for start, end in spans)
-            certain = not doubtful and _is_slip(page, block, match, spoken)
-            yield Double(match.start(), match.end(), match["first"], certain)
+            start, keep = match.start(), match["first"]
+            if "\n" in match["gap"]:
+                # The line break stays: the word before it goes, with its space.
+                start, keep = start - 1, match["gap"].lstrip(" \t") + match["second"]
+                if page.mask[start] != " " or match["first"] != match["second"]:
+                    continue
+            yield Double(start, match.end(), keep, not doubtful and _is_slip(page, block, match, spoken))
 
 
 def _runs_on(page: Page, match: re.Match[str], word: str) -> bool:
