@@ -140,7 +140,7 @@ class BlockView(LineView):
         """Cells that a block is wrapped for."""
         return max(1, self.room.width)
 
-    def layout(self, index: int) -> Layout:
+    def layout_of(self, index: int) -> Layout:
         """The block as it is wrapped now."""
         found = self._layouts.get(index)
         if found is None:
@@ -153,7 +153,7 @@ class BlockView(LineView):
         """The flattened spans of a block."""
         found = self._runs.get(index)
         if found is None:
-            found = self._runs[index] = flatten(self.spans_of(index, self.layout(index)))
+            found = self._runs[index] = flatten(self.spans_of(index, self.layout_of(index)))
         return found
 
     def restyle(self) -> None:
@@ -200,7 +200,7 @@ class BlockView(LineView):
         if self._known[index]:
             return False
         self._known[index] = 1
-        changed = self.heights.set(index, len(self.layout(index).lines)) != 0
+        changed = self.heights.set(index, len(self.layout_of(index).lines)) != 0
         if changed:
             self._strips.clear()
         return changed
@@ -248,7 +248,7 @@ class BlockView(LineView):
     def place_text(self, index: int, offset: int, row: int = 0) -> None:
         """The same as `place` for an offset in the text of a block."""
         if 0 <= index < len(self.heights):
-            self.place(index, self.layout(index).line_of(offset), row)
+            self.place(index, self.layout_of(index).line_of(offset), row)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Textual: the reader moved; what has come into sight is measured."""
@@ -291,7 +291,7 @@ class BlockView(LineView):
         """The strip of a line: what stands before it, its text with styles, what stands after it."""
         index, inside = self.heights.find(line)
         self.measure(index)
-        layout = self.layout(index)
+        layout = self.layout_of(index)
         if inside >= len(layout.lines):
             return Strip.blank(width, self.rich_style)
         return self.draw(index, layout, inside, width)
@@ -365,7 +365,7 @@ class BlockView(LineView):
         last = len(self.heights) - 1 if selection.end is None else min(len(self.heights) - 1, selection.end.y)
         parts = []
         for index in range(first, last + 1):
-            text = self.layout(index).text
+            text = self.layout_of(index).text
             start = max(0, selection.start.x) if selection.start is not None and index == first else 0
             end = max(0, selection.end.x) if selection.end is not None and index == last else len(text)
             parts.append(text[start:end])

@@ -51,12 +51,14 @@ class Editor(TextArea):
         classes: str | None = None,
         read_only: bool = False,
     ) -> None:
-        """Args:
-        text: what it begins with.
-        placeholder: what an empty one says.
-        id: of the widget.
-        classes: of the widget.
-        read_only: whether it may only be read.
+        """Makes an editor.
+
+        Args:
+            text: what it begins with.
+            placeholder: what an empty one says.
+            id: of the widget.
+            classes: of the widget.
+            read_only: whether it may only be read.
         """
         super().__init__(
             text.translate(_HIDDEN),
@@ -75,6 +77,17 @@ class Editor(TextArea):
     @content.setter
     def content(self, text: str) -> None:
         self.load_text(text.translate(_HIDDEN))
+
+    @property
+    def cursor_index(self) -> int:
+        """The place of the cursor in `content`."""
+        row, column = self.cursor_location
+        return sum(len(self.document.get_line(each)) + 1 for each in range(row)) + column
+
+    def location_of(self, index: int) -> Location:
+        """The row and column of a place in `content`."""
+        before = self.content[:index]
+        return before.count("\n"), len(before) - (before.rfind("\n") + 1)
 
     def get_line(self, line_index: int) -> Text:
         """A line as it is drawn: control characters as signs, one for one."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from marginalia_tui.widgets import prose
 from marginalia_tui.widgets.blocks import Layout, Line, Span
 from marginalia_tui.widgets.entries import Entry, EntryCall
+from marginalia_tui.widgets.live import LiveBlock, Voice
 from marginalia_tui.widgets.text import cells, visible, visible_line, wrap
 
 LABEL = 8
@@ -42,9 +43,7 @@ class Sheet:
                 own = " " * indent + line.lead.ljust(line.indent) if line.indent else ""
                 lead_here = lead.ljust(indent) + own[indent:] if lead else own
                 kept = line._replace(start=line.start + base, end=line.end + base, indent=line.indent + indent)
-                self.lines.append(
-                    kept._replace(lead=lead_here, lead_style=lead_style if lead else line.lead_style)
-                )
+                self.lines.append(kept._replace(lead=lead_here, lead_style=lead_style if lead else line.lead_style))
                 lead, lead_style = "", ""
 
     def plain(self, text: str, indent: int, style: str, limit: int = RESULT_LINES) -> None:
@@ -81,6 +80,35 @@ class Sheet:
     def layout(self) -> Layout:
         """What was added."""
         return Layout("".join(self.parts), self.lines, self.spans)
+
+
+class OpenLayout(Layout):
+    """The block of the live answer that still grows."""
+
+
+def lay_out_live(voice: Voice, block: LiveBlock, *, first: bool, last: bool, width: int) -> Layout:
+    """Lays a block of the live answer out.
+
+    Args:
+        voice: whether the agent thinks or speaks.
+        block: its text.
+        first: whether the word for who speaks stands before it.
+        last: whether it is open.
+        width: cells of a line.
+    """
+    if not block.text:
+        return Layout("", ())
+    sheet = Sheet(width)
+    thinks = voice == "reasoning"
+    if block.fence:
+        sheet.plain(block.text.rstrip("\n"), LABEL, "prose--code", 1_000)
+    else:
+        lead, style = ("thinks", "call--muted") if thinks else ("agent", "role--agent")
+        sheet.prose(block.text.strip("\n"), LABEL, lead if first else "", style, "call--muted" if thinks else "")
+    if not last and block.text.endswith("\n\n"):
+        sheet.blank()
+    made = sheet.layout()
+    return OpenLayout(made.text, made.lines, made.spans) if last else made
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
+from typing import Literal
 
 from marginalia_tui.widgets.prose import split
 
@@ -12,6 +13,7 @@ LIMIT = 100_000
 """Characters of the live answer that are kept; what is older is in the transcript when the answer is done."""
 OPEN = 4_000
 """Characters after which an open block without a blank line is closed at a line or a space, twice as many left open."""
+Voice = Literal["reasoning", "text"]
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 
 
@@ -66,6 +68,64 @@ class LiveText:
     def text(self) -> str:
         """What is kept, as one text."""
         return "".join(block.text for block in self.blocks)
+
+
+class LiveAnswer:
+    """What an agent thinks and says while it streams: texts in turns, their blocks numbered through.
+
+    `add` gathers, `take` lays what was gathered into blocks; nothing that is closed changes again.
+    """
+
+    def __init__(self) -> None:
+        self._pending: list[tuple[Voice, str]] = []
+        self._texts: list[tuple[Voice, LiveText]] = []
+        self._places: list[tuple[int, int]] = []
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something was gathered."""
+        return bool(self._pending)
+
+    def add(self, voice: Voice, text: str) -> None:
+        """Gathers a piece."""
+        if text:
+            self._pending.append((voice, text))
+
+    def take(self) -> set[int]:
+        """Lays what was gathered into blocks; answers the numbers of the earlier ones that changed."""
+        pending, self._pending = self._pending, []
+        changed: set[int] = set()
+        for voice, pieces in groupby(pending, key=lambda piece: piece[0]):
+            changed |= self._append(voice, "".join(text for _, text in pieces))
+        return changed
+
+    def _append(self, voice: Voice, text: str) -> set[int]:
+        changed = {len(self._places) - 1} if self._places else set()
+        if not self._texts or self._texts[-1][0] != voice:
+            self._texts.append((voice, LiveText()))
+        number = len(self._texts) - 1
+        live = self._texts[number][1]
+        base = next((at for at, (owner, _) in enumerate(self._places) if owner == number), len(self._places))
+        dropped = live.dropped
+        live.append(text)
+        self._places.extend((number, block) for block in range(len(self._places) - base, len(live.blocks)))
+        if live.dropped > dropped:
+            # The first that is left carries the name of who speaks.
+            changed.update(range(base + dropped, base + live.dropped + 1))
+        return changed
+
+    def block(self, number: int) -> tuple[Voice, LiveBlock, bool]:
+        """A block: who speaks, its text, whether it is the first of a turn that is left."""
+        owner, block = self._places[number]
+        voice, live = self._texts[owner]
+        return voice, live.blocks[block], block == live.dropped
+
+    def text(self, voice: Voice) -> str:
+        """What is kept of a voice, without what was only gathered."""
+        return "".join(live.text for each, live in self._texts if each == voice)
 
 
 def _parted(text: str, fence: str) -> list[LiveBlock]:

@@ -7,8 +7,36 @@ from typing import NamedTuple
 
 from marginalia_tui.widgets.text import cells, crop, visible, wrap
 
+MEASURE = 80
+"""The widest line of prose, in cells."""
+GUTTER = 4
+_MARGIN = range(24, 41)
+"""How wide a margin may be; narrower, it folds."""
+_COMFORTABLE = 52
+"""The margin takes no column that brings the prose under this."""
 NOTE_LINES = 8
 """Lines of a note in the margin; the rest is shown when the note is current."""
+
+
+class Columns(NamedTuple):
+    """Where things stand on a line: blank cells, gutter, prose, gap, margin."""
+
+    left: int
+    measure: int
+    margin: int
+
+
+def columns(width: int, with_notes: bool) -> Columns:
+    """How a page divides a width; `margin` is 0 when it is folded or there is nothing to show in it."""
+    gutter = GUTTER if width >= 30 else 2
+    room = width - gutter
+    margin = 0
+    if with_notes:
+        margin = min(_MARGIN.stop - 1, room - 2 - min(MEASURE, max(_COMFORTABLE, room * 2 // 3)))
+        margin = margin if margin in _MARGIN else 0
+    measure = min(MEASURE, room - (margin + 2 if margin else 1))
+    spare = width - gutter - measure - (margin + 2 if margin else 1)
+    return Columns(max(0, spare // 2), max(1, measure), margin)
 
 
 class MarkKind(Enum):

@@ -43,7 +43,10 @@ class Outline(RowView):
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "outline--number", "outline--words", "outline--swipe", "outline--sign",
+        "outline--number",
+        "outline--words",
+        "outline--swipe",
+        "outline--sign",
     }
 
     def __init__(self, *, empty: str = "", id: str | None = None, classes: str | None = None) -> None:

@@ -5,11 +5,10 @@ columns; a gutter at its left shows the sign of each mark and the number of each
 margin at its right, or, in a narrow terminal, the current one on the last line.
 """
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -20,44 +19,9 @@ from textual.strip import Strip
 
 from marginalia_tui.widgets import prose
 from marginalia_tui.widgets.blocks import BlockView, Layout, Span
-from marginalia_tui.widgets.margin import Margin, Mark, MarkKind, Note
+from marginalia_tui.widgets.finding import Hit, find_all
+from marginalia_tui.widgets.margin import GUTTER, Margin, Mark, MarkKind, Note, columns
 from marginalia_tui.widgets.text import fit
-
-MEASURE = 80
-"""The widest line of prose, in cells."""
-GUTTER = 4
-_MARGIN = range(24, 41)
-"""How wide a margin may be; narrower, it folds."""
-_COMFORTABLE = 52
-"""The margin takes no column that brings the prose under this."""
-
-
-class Hit(NamedTuple):
-    """A passage of the source that was found."""
-
-    start: int
-    end: int
-
-
-class _Columns(NamedTuple):
-    """Where things stand on a line: blank cells, gutter, prose, gap, margin."""
-
-    left: int
-    measure: int
-    margin: int
-
-
-def columns(width: int, with_notes: bool) -> _Columns:
-    """How a page divides a width; `margin` is 0 when it is folded or there is nothing to show in it."""
-    gutter = GUTTER if width >= 30 else 2
-    room = width - gutter
-    margin = 0
-    if with_notes:
-        margin = min(_MARGIN.stop - 1, room - 2 - min(MEASURE, max(_COMFORTABLE, room * 2 // 3)))
-        margin = margin if margin in _MARGIN else 0
-    measure = min(MEASURE, room - (margin + 2 if margin else 1))
-    spare = width - gutter - measure - (margin + 2 if margin else 1)
-    return _Columns(max(0, spare // 2), max(1, measure), margin)
 
 
 class Page(BlockView):
@@ -68,38 +32,29 @@ class Page(BlockView):
     hits, ] and [ through the notes; Enter on a note posts `NoteSelected`.
     """
 
-    DEFAULT_CSS = """
-    Page {
-        & > .prose--heading { text-style: bold; color: $accent; }
-        & > .prose--subheading { text-style: bold; }
-        & > .prose--em { text-style: italic; }
-        & > .prose--strong { text-style: bold; }
-        & > .prose--strike { text-style: strike; }
-        & > .prose--code { color: $muted; }
-        & > .prose--link { text-style: underline; }
-        & > .prose--mark { color: $muted; }
-        & > .prose--break { color: $muted; }
-        & > .page--find { background: $find-background; color: $find-foreground; }
-        & > .page--found { background: $found-background; color: $found-foreground; text-style: bold; }
-        & > .page--margin { color: $muted; }
-        & > .page--current { color: $note; text-style: bold; }
-        & > .page--rule { color: $rule; }
-        & > .mark--note { background: $mark-background; color: $note; }
-        & > .mark--added { color: $added; text-style: underline; }
-        & > .mark--removed { color: $removed; text-style: strike; }
-        & > .mark--changed { color: $changed; }
-        & > .mark--conflict { color: $conflict; text-style: bold; }
-        & > .mark--lore { color: $lore; }
-        & > .mark--agent { color: $by-agent; }
-        & > .mark--author { color: $by-author; }
-        & > .mark--attention { color: $attention; }
-        & > .mark--place { background: $mark-background; }
-    }
+    DEFAULT_CSS = f"""
+    Page {{
+        {prose.RULES}
+        & > .page--find {{ background: $find-background; color: $find-foreground; }}
+        & > .page--found {{ background: $found-background; color: $found-foreground; text-style: bold; }}
+        & > .page--margin {{ color: $muted; }}
+        & > .page--current {{ color: $note; text-style: bold; }}
+        & > .page--rule {{ color: $rule; }}
+        & > .mark--note {{ background: $mark-background; color: $note; }}
+        & > .mark--added {{ color: $added; text-style: underline; }}
+        & > .mark--removed {{ color: $removed; text-style: strike; }}
+        & > .mark--changed {{ color: $changed; }}
+        & > .mark--conflict {{ color: $conflict; text-style: bold; }}
+        & > .mark--lore {{ color: $lore; }}
+        & > .mark--agent {{ color: $by-agent; }}
+        & > .mark--author {{ color: $by-author; }}
+        & > .mark--attention {{ color: $attention; }}
+        & > .mark--place {{ background: $mark-background; }}
+    }}
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "prose--heading", "prose--subheading", "prose--em", "prose--strong", "prose--strike", "prose--code",
-        "prose--link", "prose--mark", "prose--break", "page--find", "page--found", "page--margin", "page--current",
-        "page--rule",
+        *prose.CLASSES,
+        *(f"page--{part}" for part in ("find", "found", "margin", "current", "rule")),
         *(f"mark--{kind.name.lower()}" for kind in MarkKind),
     }
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -200,7 +155,7 @@ class Page(BlockView):
                 self._notes,
                 first_of=self._first_note,
                 line_of=self._note_line,
-                height_of=lambda block: len(self.layout(block).lines),
+                height_of=lambda block: len(self.layout_of(block).lines),
                 width=self._columns.margin,
             )
 
@@ -268,7 +223,7 @@ class Page(BlockView):
     def place_of(self, offset: int) -> tuple[int, int]:
         """The chunk of a place in the source and the line of that chunk on which it is shown."""
         block = self.block_at(offset)
-        return block, self.layout(block).line_of(self.prose(block).to_shown(offset))
+        return block, self.layout_of(block).line_of(self.prose(block).to_shown(offset))
 
     def line_of(self, offset: int) -> int:
         """The line of the page on which a place of the source is shown (guessed as long as what is above is)."""
@@ -280,7 +235,7 @@ class Page(BlockView):
     def top_offset(self) -> int:
         """The place in the source at the top of the window: what to store as the reader's position."""
         block, line = self.position()
-        layout = self.layout(block)
+        layout = self.layout_of(block)
         if not layout.lines:
             return self._chunks[block].start
         return self.prose(block).to_source(layout.lines[min(line, len(layout.lines) - 1)].start)
@@ -310,7 +265,7 @@ class Page(BlockView):
         Returns:
             The hits in order, offsets in the source.
         """
-        self.hits = [Hit(*found.span()) for found in _pattern(query).finditer(self.source)] if query.strip() else []
+        self.hits = find_all(query, self.source)
         here = self.top_offset if offset is None else offset
         self.hit = -1
         if self.hits:
@@ -339,7 +294,7 @@ class Page(BlockView):
         return bisect_left(self._note_starts, self._starts[block]) if block else 0
 
     def _note_line(self, block: int, number: int) -> int:
-        return self.layout(block).line_of(self.prose(block).to_shown(self._notes[number].start))
+        return self.layout_of(block).line_of(self.prose(block).to_shown(self._notes[number].start))
 
     def action_next_note(self, step: int) -> None:
         """Goes to the next or the previous note; the first one is the next below the top."""
@@ -380,7 +335,7 @@ class Page(BlockView):
             return
         offset = event.style.meta.get("offset")
         if isinstance(offset, tuple) and 0 <= x < measure:
-            place = min(max(0, offset[0]), len(self.layout(block).text))
+            place = min(max(0, offset[0]), len(self.layout_of(block).text))
             self.post_message(self.PlaceClicked(self.prose(block).to_source(place)))
 
     def _note_beside(self, block: int, inside: int, in_margin: bool, in_gutter: bool) -> int | None:
@@ -453,15 +408,3 @@ class Page(BlockView):
             return [Segment(" " * (margin + 2))]
         style = self.style("page--current" if beside.note == self.note else "page--margin")
         return [Segment("│ ", self.style("page--rule")), Segment(fit(beside.text, margin), style)]
-
-
-_QUOTES = {"'": "['’‘‚‹›]", '"': '["“”„«»]', "-": "[-‐‑–—]"}
-for _same in ("’‘", "“”", "–—"):
-    for _each in _same:
-        _QUOTES[_each] = _QUOTES["'" if _same == "’‘" else '"' if _same == "“”" else "-"]
-
-
-def _pattern(query: str) -> re.Pattern[str]:
-    """Words with whatever Markdown puts between them, quotes and dashes of any kind, no case."""
-    words = ["".join(_QUOTES.get(sign) or re.escape(sign) for sign in word) for word in query.split()]
-    return re.compile(r"[*_`]*[\s>]+[*_`]*".join(words), re.IGNORECASE)

@@ -33,6 +33,22 @@ _WRAPPED = range(56, 101)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LIST = re.compile(r" {0,3}(?:[-+*]|\d{1,9}[.)])(?: |$)")
 _BREAK = re.compile(r"[\s*#⁂~•·—–-]*[*#⁂~•·][\s*#⁂~•·—–-]*")
+CLASSES = frozenset(
+    f"prose--{name}" for name in ("heading", "subheading", "em", "strong", "strike", "code", "link", "mark", "break")
+)
+"""The component classes of a view that shows prose."""
+RULES = """
+    & > .prose--heading { text-style: bold; color: $accent; }
+    & > .prose--subheading { text-style: bold; }
+    & > .prose--em { text-style: italic; }
+    & > .prose--strong { text-style: bold; }
+    & > .prose--strike { text-style: strike; }
+    & > .prose--code { color: $muted; }
+    & > .prose--link { text-style: underline; }
+    & > .prose--mark { color: $muted; }
+    & > .prose--break { color: $muted; }
+"""
+"""Their rules, to be put between the braces of the view's own."""
 _STYLES = {"em": "prose--em", "strong": "prose--strong", "link": "prose--link", "s": "prose--strike"}
 
 
@@ -367,8 +383,10 @@ def lay_out(prose: Prose, width: int, gap: int) -> Layout:
     lines: list[Line] = []
     for paragraph in prose.paragraphs:
         lines.extend(_wrapped(prose.text, paragraph, width))
-        lines.extend(Line(paragraph.end, paragraph.end, cells(paragraph.rest), paragraph.rest, "prose--mark")
-                     for _ in range(paragraph.gap if paragraph is not prose.paragraphs[-1] else 0))
+        lines.extend(
+            Line(paragraph.end, paragraph.end, cells(paragraph.rest), paragraph.rest, "prose--mark")
+            for _ in range(paragraph.gap if paragraph is not prose.paragraphs[-1] else 0)
+        )
     end = len(prose.text)
     lines.extend(Line(end, end) for _ in range(gap))
     return Layout(prose.text, lines, prose.spans)

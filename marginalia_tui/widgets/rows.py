@@ -71,14 +71,16 @@ class RowView(LineView):
             return self.view
 
     def __init__(self, *, empty: str = "", id: str | None = None, classes: str | None = None) -> None:
-        """Args:
-        empty: what an empty list says: what to do first, with the key.
-        id: of the widget.
-        classes: of the widget.
+        """Makes a list.
+
+        Args:
+            empty: what an empty list says: what to do first, with the key.
+            id: of the widget.
+            classes: of the widget.
         """
         super().__init__(id=id, classes=classes)
         self.empty = empty
-        self.query: str | None = None
+        self.typed: str | None = None
         """What is being typed to find a row; None when nothing is."""
         self._number = ""
         self._number_at = 0.0
@@ -191,28 +193,28 @@ class RowView(LineView):
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         """Textual: while a query is typed no letter belongs to a binding."""
-        return self.query is not None and bool(character) and key not in ("enter", "escape", "down", "up")
+        return self.typed is not None and bool(character) and key not in ("enter", "escape", "down", "up")
 
     def action_find(self) -> None:
         """Begins to find by typing."""
-        self.query = ""
+        self.typed = ""
         self.refresh()
 
     def on_key(self, event: events.Key) -> None:
         """Digits go to a row; while a query is typed, letters belong to it."""
-        if self.query is None:
+        if self.typed is None:
             if event.character and event.character.isdecimal():
                 event.stop()
                 self._go_to_number(event.character, event.time)
             return
         if event.key in ("escape", "enter"):
-            self.query = None
+            self.typed = None
         elif event.key == "backspace":
-            self.query = self.query[:-1]
+            self.typed = self.typed[:-1]
         elif event.key in ("down", "up"):
             self._find_from(self.cursor + (1 if event.key == "down" else -1), -1 if event.key == "up" else 1)
         elif event.is_printable and event.character:
-            self.query += event.character
+            self.typed += event.character
             self._find_from(self.cursor, 1)
         else:
             return
@@ -230,8 +232,8 @@ class RowView(LineView):
         return number - 1
 
     def _find_from(self, start: int, step: int) -> None:
-        if self.query:
-            found = self.find(self.query, start, step)
+        if self.typed:
+            found = self.find(self.typed, start, step)
             if found is not None:
                 self.cursor = found
 
@@ -250,8 +252,8 @@ class RowView(LineView):
     def render_line(self, y: int) -> Strip:
         """Textual: the words of an empty list, and the query on the last row while one is typed."""
         width = self.room.width
-        if self.query is not None and y == self.room.height - 1:
-            text = fit(f"find: {visible_line(self.query)}_", width)
+        if self.typed is not None and y == self.room.height - 1:
+            text = fit(f"find: {visible_line(self.typed)}_", width)
             return self.finish([Segment(text, self.style("rows--find"))], width)
         if not self.row_count() and y >= self.fixed_lines:
             lines = self.empty.split("\n")
@@ -277,5 +279,5 @@ class RowView(LineView):
 
     def on_blur(self) -> None:
         """The cursor row looks different, and nothing is typed any more."""
-        self.query = None
+        self.typed = None
         self.redraw()

@@ -103,7 +103,7 @@ class Table(RowView):
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"table--header", *(f"tone--{tone}" for tone in TONES)}
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "toggle", "Pick", show=False, id="table.toggle", priority=False),
+        Binding("space", "pick", "Pick", show=False, id="table.toggle", priority=False),
     ]
 
     @dataclass
@@ -139,12 +139,14 @@ class Table(RowView):
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
-        """Args:
-        columns: from left to right.
-        header: whether the titles stand at the top.
-        empty: what an empty table says.
-        id: of the widget.
-        classes: of the widget.
+        """Makes a table.
+
+        Args:
+            columns: from left to right.
+            header: whether the titles stand at the top.
+            empty: what an empty table says.
+            id: of the widget.
+            classes: of the widget.
         """
         super().__init__(empty=empty, id=id, classes=classes)
         self.columns = tuple(columns)
@@ -208,7 +210,7 @@ class Table(RowView):
                 segments.append(Segment(fit(column.title, size, column.align) + " ", self.style("table--header")))
         return self.finish(segments, width)
 
-    def action_toggle(self) -> None:
+    def action_pick(self) -> None:
         """Posts `Toggled`."""
         if self.rows and self.rows[self.cursor].check:
             self.post_message(self.Toggled(self, self.rows[self.cursor].key))
@@ -224,4 +226,4 @@ class Table(RowView):
             return
         super().on_click(event)
         if self._checks and x < 0 and self.top + event.y - self.fixed_lines == self.cursor:
-            self.action_toggle()
+            self.action_pick()

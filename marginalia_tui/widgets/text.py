@@ -22,9 +22,7 @@ CONTROLS.update({0x2028: "\u2424", 0x2029: "\u2424"})
 
 _LINE_CONTROLS = {**CONTROLS, 0x0A: "\u2424"}
 _TEXT_CONTROLS = {code: sign for code, sign in CONTROLS.items() if code != 0x0A}
-_UNSAFE = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
-)
+_UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 
 # Characters that are one cell wide and join nothing: text made of them alone is wrapped by length.
 _PLAIN = re.compile("[\x20-\x7e\xa0-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2500-\u25fc]*")

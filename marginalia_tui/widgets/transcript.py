@@ -17,10 +17,11 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 
-from marginalia_tui.widgets.blocks import BlockView, Layout, Line
+from marginalia_tui.widgets import prose
+from marginalia_tui.widgets.blocks import BlockView, Layout
 from marginalia_tui.widgets.entries import Entry, TranscriptSource
-from marginalia_tui.widgets.folding import LABEL, EntryLayout, Sheet, lay_out_entry
-from marginalia_tui.widgets.live import LiveText, flush_rate
+from marginalia_tui.widgets.folding import EntryLayout, OpenLayout, lay_out_entry, lay_out_live
+from marginalia_tui.widgets.live import LiveAnswer, flush_rate
 from marginalia_tui.widgets.text import fit
 
 _GUESS = 4
@@ -54,37 +55,29 @@ class Transcript(BlockView):
     selects a row, x unfolds every call, t shows what the agent thought, End pins to the end.
     """
 
-    DEFAULT_CSS = """
-    Transcript {
-        & > .prose--heading { text-style: bold; }
-        & > .prose--subheading { text-style: bold; }
-        & > .prose--em { text-style: italic; }
-        & > .prose--strong { text-style: bold; }
-        & > .prose--strike { text-style: strike; }
-        & > .prose--code { color: $muted; }
-        & > .prose--link { text-style: underline; }
-        & > .prose--mark { color: $muted; }
-        & > .prose--break { color: $muted; }
-        & > .role--author { color: $accent; text-style: bold; }
-        & > .role--agent { color: $by-agent; text-style: bold; }
-        & > .role--notice { color: $attention; }
-        & > .role--system { color: $muted; }
-        & > .call--name { text-style: bold; }
-        & > .call--muted { color: $muted; }
-        & > .call--argument { color: $muted; }
-        & > .call--result { color: $foreground; }
-        & > .call--ok { color: $added; }
-        & > .call--error { color: $removed; text-style: bold; }
-        & > .call--waits { color: $attention; }
-        & > .transcript--cursor { background: $cursor-background; }
-        & > .transcript--more { background: $accent; color: $background; text-style: bold; }
-    }
+    DEFAULT_CSS = f"""
+    Transcript {{
+        {prose.RULES}
+        & > .role--author {{ color: $accent; text-style: bold; }}
+        & > .role--agent {{ color: $by-agent; text-style: bold; }}
+        & > .role--notice {{ color: $attention; }}
+        & > .role--system {{ color: $muted; }}
+        & > .call--name {{ text-style: bold; }}
+        & > .call--muted {{ color: $muted; }}
+        & > .call--argument {{ color: $muted; }}
+        & > .call--result {{ color: $foreground; }}
+        & > .call--ok {{ color: $added; }}
+        & > .call--error {{ color: $removed; text-style: bold; }}
+        & > .call--waits {{ color: $attention; }}
+        & > .transcript--cursor {{ background: $cursor-background; }}
+        & > .transcript--more {{ background: $accent; color: $background; text-style: bold; }}
+    }}
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "prose--heading", "prose--subheading", "prose--em", "prose--strong", "prose--strike", "prose--code",
-        "prose--link", "prose--mark", "prose--break", "role--author", "role--agent", "role--notice", "role--system",
-        "call--name", "call--muted", "call--argument", "call--result", "call--ok", "call--error", "call--waits",
-        "transcript--cursor", "transcript--more",
+        *prose.CLASSES,
+        *(f"role--{role}" for role in ("author", "agent", "notice", "system")),
+        *(f"call--{part}" for part in ("name", "muted", "argument", "result", "ok", "error", "waits")),
+        *("transcript--cursor", "transcript--more"),
     }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "step(1)", "Next", show=False, id="transcript.next"),
@@ -108,10 +101,12 @@ class Transcript(BlockView):
         call: int | None
 
     def __init__(self, *, empty: str = "", id: str | None = None, classes: str | None = None) -> None:
-        """Args:
-        empty: what a transcript without rows says.
-        id: of the widget.
-        classes: of the widget.
+        """Makes a transcript.
+
+        Args:
+            empty: what a transcript without rows says.
+            id: of the widget.
+            classes: of the widget.
         """
         super().__init__(id=id, classes=classes)
         self.empty = empty
@@ -121,9 +116,7 @@ class Transcript(BlockView):
         self._unfolded: dict[str, set[int]] = {}
         self._all = False
         self._thoughts = False
-        self._live: list[tuple[str, LiveText]] = []
-        self._live_blocks: list[tuple[int, int]] = []
-        self._pending: list[tuple[str, str]] = []
+        self._live = LiveAnswer()
         self._timer: Timer | None = None
         self.pinned = True
         self.cursor: Stop | None = None
@@ -151,7 +144,7 @@ class Transcript(BlockView):
         """
         count = self._source.count()
         start = min(self._count if first is None else first, count, self._count)
-        for index in [index for index in self._entries.keys() if index >= start]:
+        for index in [index for index in list(self._entries.keys()) if index >= start]:
             self._entries.discard(index)
         self.cut_blocks(start)
         self._count = count
@@ -174,7 +167,7 @@ class Transcript(BlockView):
 
     def block_count(self) -> int:
         """Rows and blocks of the live answer."""
-        return self._count + len(self._live_blocks)
+        return self._count + len(self._live)
 
     def estimate(self, index: int) -> int:
         """The same for every row: a guess must not ask for it."""
@@ -183,35 +176,12 @@ class Transcript(BlockView):
     def lay_out(self, index: int, width: int) -> Layout:
         """A row, or a block of the live answer."""
         if index >= self._count:
-            return self._lay_out_live(index - self._count, width)
+            voice, block, first = self._live.block(index - self._count)
+            last = index == self.block_count() - 1
+            return lay_out_live(voice, block, first=first, last=last, width=width)
         entry = self.entry(index)
         unfolded: Iterable[int] = range(len(entry.calls)) if self._all else self._unfolded.get(entry.id, ())
         return lay_out_entry(entry, width, set(unfolded), thoughts=self._thoughts)
-
-    def _lay_out_live(self, number: int, width: int) -> Layout:
-        stream, block = self._live_blocks[number]
-        kind, live = self._live[stream]
-        text = live.blocks[block].text
-        if not text:
-            return Layout("", ())
-        sheet = Sheet(width)
-        first = block == live.dropped
-        lead, style = ("thinks", "call--muted") if kind == "reasoning" else ("agent", "role--agent")
-        body = "call--muted" if kind == "reasoning" else ""
-        if live.blocks[block].fence:
-            sheet.plain(text.rstrip("\n"), LABEL, "prose--code", 1_000)
-        else:
-            sheet.prose(text.strip("\n"), LABEL, lead if first else "", style, body)
-        made = sheet.layout()
-        lines = list(made.lines)
-        last = number == len(self._live_blocks) - 1
-        if not last and text.endswith("\n\n"):
-            lines.append(Line(len(made.text), len(made.text)))
-        if last:
-            end = lines[-1] if lines else Line(0, 0, LABEL)
-            lines[-1:] = [end._replace(end=end.end)]
-            return _Live(made.text, lines, made.spans)
-        return Layout(made.text, lines, made.spans)
 
     # The live answer
 
@@ -222,63 +192,32 @@ class Transcript(BlockView):
             reasoning: what the agent thought aloud since the last call.
             text: what it said since the last call.
         """
-        if reasoning:
-            self._pending.append(("reasoning", reasoning))
-        if text:
-            self._pending.append(("text", text))
-        if self._pending and self._timer is None:
+        self._live.add("reasoning", reasoning)
+        self._live.add("text", text)
+        if self._live.waiting and self._timer is None:
             self._timer = self.set_timer(1 / flush_rate(), self.flush)
 
     def flush(self) -> None:
         """Lays out what was gathered: the open block and what follows it."""
+        self._stop_timer()
+        if not self._live.waiting:
+            return
+        for block in self._live.take():
+            self.changed_block(self._count + block)
+        self.grow_blocks()
+        self._follow()
+
+    def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
-        pending, self._pending = self._pending, []
-        gathered: list[tuple[str, list[str]]] = []
-        for kind, piece in pending:
-            if gathered and gathered[-1][0] == kind:
-                gathered[-1][1].append(piece)
-            else:
-                gathered.append((kind, [piece]))
-        for kind, pieces in gathered:
-            self._append_live(kind, "".join(pieces))
-        if gathered:
-            self._follow()
-
-    def _append_live(self, kind: str, text: str) -> None:
-        changed = self._count + max(0, len(self._live_blocks) - 1)
-        if not self._live or self._live[-1][0] != kind:
-            self._live.append((kind, LiveText()))
-        stream = len(self._live) - 1
-        live = self._live[stream][1]
-        dropped = live.dropped
-        first = live.append(text)
-        known = sum(1 for owner, _ in self._live_blocks if owner == stream)
-        self._live_blocks.extend((stream, block) for block in range(known, len(live.blocks)))
-        if changed < len(self.heights):
-            self.changed_block(changed)
-        self.grow_blocks()
-        if live.dropped > dropped:
-            self._drop_live(stream, dropped, live.dropped)
-        del first
-
-    def _drop_live(self, stream: int, start: int, stop: int) -> None:
-        base = self._count + next(n for n, (owner, _) in enumerate(self._live_blocks) if owner == stream)
-        for block in range(start, stop + 1):
-            if base + block < len(self.heights):
-                self.changed_block(base + block)
-                self.measure(base + block)
 
     def end_live(self) -> None:
         """Takes the live answer away."""
-        if self._timer is not None:
-            self._timer.stop()
-            self._timer = None
-        self._pending.clear()
-        self._live.clear()
-        if self._live_blocks:
-            self._live_blocks.clear()
+        self._stop_timer()
+        shown = len(self._live)
+        self._live = LiveAnswer()
+        if shown:
             self.cut_blocks(self._count)
             self._publish()
             self.redraw()
@@ -286,12 +225,12 @@ class Transcript(BlockView):
     @property
     def is_live(self) -> bool:
         """Whether an answer is streaming."""
-        return bool(self._live_blocks or self._pending)
+        return bool(len(self._live) or self._live.waiting)
 
     @property
     def live_text(self) -> str:
         """What is kept of the live answer, reasoning left out."""
-        return "".join(live.text for kind, live in self._live if kind == "text")
+        return self._live.text("text")
 
     # Position
 
@@ -359,7 +298,7 @@ class Transcript(BlockView):
         self.post_message(self.Highlighted(self.entry(stop.row).id, stop.call))
 
     def _line_of(self, stop: Stop) -> int:
-        layout = self.layout(stop.row)
+        layout = self.layout_of(stop.row)
         if stop.call is not None and isinstance(layout, EntryLayout):
             return layout.call_lines[stop.call]
         return 0
@@ -414,7 +353,7 @@ class Transcript(BlockView):
         row, inside = self.heights.find(line)
         if row >= self._count:
             return
-        layout = self.layout(row)
+        layout = self.layout_of(row)
         if isinstance(layout, EntryLayout) and inside in layout.call_lines:
             call = layout.call_lines.index(inside)
             self.cursor = Stop(row, call)
@@ -442,18 +381,12 @@ class Transcript(BlockView):
 
     def draw(self, index: int, layout: Layout, number: int, width: int) -> Strip:
         """A line, with the cursor and the caret of the live answer."""
-        if isinstance(layout, _Live) and number == len(layout.lines) - 1:
+        if isinstance(layout, OpenLayout) and number == len(layout.lines) - 1:
             segments = self.line_segments(index, layout, layout.lines[number], width)
             return self.finish([*segments, Segment("▌", self.style("role--agent"))], width)
         strip = super().draw(index, layout, number, width)
         stop = self.cursor
         if stop is not None and stop.row == index and number == self._line_of(stop):
             style = self.style("transcript--cursor")
-            return Strip(
-                [Segment(text, own + style if own else style) for text, own, _ in strip], strip.cell_length
-            )
+            return Strip([Segment(text, own + style if own else style) for text, own, _ in strip], strip.cell_length)
         return strip
-
-
-class _Live(Layout):
-    """The open block of the live answer."""

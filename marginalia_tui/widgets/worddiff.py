@@ -103,7 +103,11 @@ class WordDiff(BlockView):
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "diff--removed", "diff--added", "diff--folded", "diff--sign", "diff--here",
+        "diff--removed",
+        "diff--added",
+        "diff--folded",
+        "diff--sign",
+        "diff--here",
     }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "step(1)", "Next change", show=False, id="diff.next"),
