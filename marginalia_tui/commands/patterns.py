@@ -14,6 +14,7 @@ import regex
 from pydantic import Field
 
 from marginalia_tui.commands.definition import Param
+from marginalia_tui.commands.pattern_guard import check_pattern
 from marginalia_tui.commands.sentences import quoted
 from marginalia_tui.domain.errors import Invalid, Refused
 
@@ -58,6 +59,8 @@ class Search:
         if not pattern:
             raise Invalid("The pattern is empty: give the text to look for.")
         self.pattern = pattern
+        if mode == "regex":
+            check_pattern(pattern)
         source = pattern if mode == "regex" else _literal(pattern, tolerant)
         if mode == "word":
             source = rf"(?<![\w]){source}(?![\w])"

@@ -113,9 +113,10 @@ def test_two_thousand_parts_are_completed_in_time() -> None:
     tree = tree_of(2_000)
     completers = Completers()
     completers.register("part", part_completer(tree, {uuid: f"The lamp {uuid} was lit" for uuid in tree.rows}))
-    best = 1.0
     for typed in ("", "1", "chapter", "lamp", "zzzzz", "chpter 1999"):
-        began = time.perf_counter()
-        complete(REGISTRY, completers, f'/get-part "{typed}')
-        best = min(best, time.perf_counter() - began)
-    assert best < 0.05
+        best = 1.0
+        for _ in range(5):
+            began = time.perf_counter()
+            complete(REGISTRY, completers, f'/get-part "{typed}')
+            best = min(best, time.perf_counter() - began)
+        assert best < 0.05, typed
