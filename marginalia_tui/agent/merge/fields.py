@@ -1,0 +1,115 @@
+"""Field by field: what one item is in the base, with the agent and in the book. Pure rules on cells."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import orjson
+
+from marginalia_tui.agent.merge.model import ATTRIBUTE, PARENT, FieldChange, FieldType, Hashes, Value
+from marginalia_tui.domain.items import ItemField, Role, Shape, item_fields
+from marginalia_tui.store.content import Cells
+
+NEVER = frozenset({"book", "created"})
+"""Authored fields that are given once: no difference of them is a change."""
+TREE_KIND = "part"
+"""The kind whose `parent` is merged as operations of the structure."""
+
+_TYPES = {
+    Shape.STRING: FieldType.STRING,
+    Shape.LONG: FieldType.TEXT,
+    Shape.NUMBER: FieldType.NUMBER,
+    Shape.REF: FieldType.REF,
+    Shape.ATTRIBUTES: FieldType.JSON,
+}
+
+
+def merged_fields(kind: str) -> tuple[ItemField, ...]:
+    """The fields of a kind that are merged field by field."""
+    return tuple(
+        each
+        for each in item_fields(kind)
+        if each.role is Role.AUTHORED and each.name not in NEVER and (kind, each.name) != (TREE_KIND, PARENT)
+    )
+
+
+def is_merged(kind: str) -> bool:
+    """Whether a kind has anything that is merged; the plan of a run has not."""
+    return any(each.role is Role.AUTHORED for each in item_fields(kind))
+
+
+def changed_fields(kind: str, base: Cells | None, agent: Cells, book: Cells) -> list[FieldChange]:
+    """What the agent changed and the book does not have yet. None as base: both sides made the item."""
+    found = []
+    for each in merged_fields(kind):
+        for name, label, three in _values(each, base, agent, book):
+            before, theirs, ours = three
+            if theirs == ours or (base is not None and theirs == before):
+                continue
+            conflict = base is None or ours != before
+            found.append(_change(each, name, label, three, (base is not None, True, True), conflict))
+    return found
+
+
+def added_fields(kind: str, agent: Cells) -> list[FieldChange]:
+    """What a new item holds."""
+    return [
+        _change(each, name, label, three, (False, True, False), False)
+        for each in merged_fields(kind)
+        for name, label, three in _values(each, None, agent, None)
+        if three[1] not in (None, each.default)
+    ]
+
+
+def deleted_fields(kind: str, base: Cells | None, book: Cells) -> list[FieldChange]:
+    """What goes with a deleted item; what the author changed in it since is a conflict."""
+    return [
+        _change(each, name, label, three, (base is not None, False, True), three[0] != three[2])
+        for each in merged_fields(kind)
+        for name, label, three in _values(each, base, None, book)
+        if three[0] != three[2] or three[2] not in (None, each.default)
+    ]
+
+
+_Three = tuple[object, object, object]
+
+
+def _values(
+    each: ItemField, base: Cells | None, agent: Cells | None, book: Cells | None
+) -> Iterable[tuple[str, str, _Three]]:
+    sides = (base, agent, book)
+    if each.shape is not Shape.ATTRIBUTES:
+        default = None if each.shape is Shape.LONG else each.default
+        values = [default if side is None else side[each.name] for side in sides]
+        yield each.name, each.label, (values[0], values[1], values[2])
+        return
+    keys = [orjson.loads(side[each.name]) if side and side[each.name] else {} for side in sides]
+    for key in dict.fromkeys(key for side in keys for key in side):
+        yield ATTRIBUTE + key, f"{each.label} {key}", (keys[0].get(key), keys[1].get(key), keys[2].get(key))
+
+
+def _change(
+    each: ItemField, name: str, label: str, three: _Three, there: tuple[bool, bool, bool], conflict: bool
+) -> FieldChange:
+    made = FieldChange(name=name, label=label, type=_TYPES[each.shape], conflict=conflict)
+    if made.type is FieldType.JSON:
+        return replace(made, hashes=Hashes(*(_as_hash(value) for value in three)))
+    if made.type is FieldType.TEXT:
+        return replace(_with_values(made, ("", "", ""), there), hashes=Hashes(*(_as_hash(value) for value in three)))
+    return _with_values(made, three, there)
+
+
+def _with_values(made: FieldChange, three: _Three, there: tuple[bool, bool, bool]) -> FieldChange:
+    base, agent, book = (_as_value(value) if is_there else None for value, is_there in zip(three, there, strict=True))
+    return replace(made, base=base, agent=agent, book=book)
+
+
+def _as_value(value: object) -> Value:
+    assert value is None or isinstance(value, str | int)
+    return value
+
+
+def _as_hash(value: object) -> bytes | None:
+    if value is None or isinstance(value, bytes):
+        return value
+    assert isinstance(value, str)
+    return bytes.fromhex(value)

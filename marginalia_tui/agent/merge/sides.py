@@ -1,0 +1,156 @@
+"""The three sides of what an agent touched, read from two journals' worth of states and never from a whole book.
+
+The base of an item is the first `before` in the journal of the copy; what the agent did not touch stands in the copy
+as it was in the base. The author's side is the library as it is now.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from marginalia_tui.agent.merge.fields import TREE_KIND, is_merged
+from marginalia_tui.agent.merge.structure import Standing, Tree, Trees
+from marginalia_tui.domain.errors import NotFound
+from marginalia_tui.domain.items import KINDS
+from marginalia_tui.store import journal, tables
+from marginalia_tui.store.content import Cells, chunks, decode_state, get_states
+from marginalia_tui.store.space import LIBRARY
+from marginalia_tui.store.store import ReadTx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touched:
+    """An item that the agent left in another state than it found it; None is a side that does not have it."""
+
+    kind: str
+    uuid: str
+    base: Cells | None
+    agent: Cells | None
+    book: Cells | None
+    version: str
+    """Names the states of agent and book."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """What is compared."""
+
+    book: str
+    base: int
+    items: tuple[Touched, ...]
+    trees: Trees
+
+    def of_kind(self, kind: str) -> list[Touched]:
+        """The touched items of a kind."""
+        return [each for each in self.items if each.kind == kind]
+
+
+def read_sides(tx: ReadTx, space_id: int) -> Sides:
+    """Reads what the agent of a working copy touched.
+
+    Raises:
+        NotFound: there is no such copy, or its book is gone from the library.
+    """
+    space = tables.space.c
+    row = tx.connection.execute(
+        select(space.book, space.base).where(space.id == space_id, space.kind == "copy", space.state == "live")
+    ).first()
+    if row is None:
+        raise NotFound("The working copy is gone: it was applied or discarded, so nothing can be merged from it.")
+    book = tables.book.c
+    if tx.connection.execute(select(book.uuid).where(book.space_id == LIBRARY, book.uuid == row.book)).first() is None:
+        raise NotFound("The book is gone from the library, so nothing can be merged into it.")
+    spans = {
+        key: span
+        for key, span in journal.fold(tx.connection, space_id, 0).items()
+        if span.before != span.after and is_merged(key[0])
+    }
+    by_kind: dict[str, list[str]] = {}
+    for kind, uuid in spans:
+        by_kind.setdefault(kind, []).append(uuid)
+    library = tx.space(LIBRARY)
+    now = {kind: library.hashes(KINDS[kind], uuids) for kind, uuids in by_kind.items()}
+    hashes = {each for span in spans.values() for each in (span.before, span.after) if each is not None}
+    states = get_states(tx.connection, hashes.union(*(of_kind.values() for of_kind in now.values())))
+
+    def cells(kind: str, key: bytes | None) -> Cells | None:
+        return None if key is None else decode_state(kind, states[key])
+
+    items = []
+    for (kind, uuid), span in spans.items():
+        ours = now[kind].get(uuid)
+        items.append(
+            Touched(
+                kind=kind,
+                uuid=uuid,
+                base=cells(kind, span.before),
+                agent=cells(kind, span.after),
+                book=cells(kind, ours),
+                version=f"{_short(span.after)}-{_short(ours)}",
+            )
+        )
+    sides = Sides(book=row.book, base=row.base, items=tuple(items), trees=_trees(tx, space_id))
+    _learn(sides)
+    return sides
+
+
+def _short(key: bytes | None) -> str:
+    return "none" if key is None else key.hex()[:16]
+
+
+def _trees(tx: ReadTx, space_id: int) -> Trees:
+    part = tables.part.c
+
+    def read(parts: Collection[str]) -> Mapping[str, Standing]:
+        found: dict[str, dict[Tree, str | None]] = {}
+        for some in chunks(list(parts)):
+            query = select(part.space_id, part.uuid, part.parent).where(
+                part.space_id.in_((LIBRARY, space_id)), part.uuid.in_(some)
+            )
+            for space, uuid, parent in tx.connection.execute(query):
+                standing = found.setdefault(uuid, {})
+                if space == LIBRARY:
+                    standing["book"] = parent
+                else:
+                    standing["base"] = standing["agent"] = parent
+        return found
+
+    return Trees(read)
+
+
+def _learn(sides: Sides) -> None:
+    """Tells the trees what the states say, and has them read the parts around in one go."""
+    known: dict[str, Standing] = {}
+    for each in sides.of_kind(TREE_KIND):
+        three: tuple[tuple[Tree, Cells | None], ...] = (
+            ("base", each.base),
+            ("agent", each.agent),
+            ("book", each.book),
+        )
+        known[each.uuid] = {tree: cells["parent"] for tree, cells in three if cells is not None}
+    sides.trees.learn(known)
+    sides.trees.load(parent for standing in known.values() for parent in standing.values())
+
+
+def parents_of_book(tx: ReadTx, book: str) -> dict[str, str | None]:
+    """Part -> parent for a whole book of the library: read only when a part was really moved."""
+    part = tables.part.c
+    query = select(part.uuid, part.parent).where(part.space_id == LIBRARY, part.book == book)
+    return {uuid: parent for uuid, parent in tx.connection.execute(query)}
+
+
+def children_of(tx: ReadTx, parts: Collection[str]) -> dict[str, list[str]]:
+    """The parts of the library that follow some parts, oldest first."""
+    part = tables.part.c
+    found: dict[str, list[str]] = {}
+    for some in chunks(list(parts)):
+        query = (
+            select(part.parent, part.uuid)
+            .where(part.space_id == LIBRARY, part.parent.in_(some))
+            .order_by(part.created, part.uuid)
+        )
+        for parent, uuid in tx.connection.execute(query):
+            if parent is not None:
+                found.setdefault(parent, []).append(uuid)
+    return found
