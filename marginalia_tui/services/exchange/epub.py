@@ -31,6 +31,7 @@ _PARTS = frozenset(
 )
 _RULE = re.compile(r"([^{}]{1,2000})\{([^{}]{0,4000})\}")
 _CLASS = re.compile(r"\s*[a-z0-9]{0,10}\.([\w-]+)\s*$")
+_MARKED_UP = re.compile(r"</?(?:p|br|div|span|i|b|em|strong|h[1-6])\b", re.IGNORECASE)
 _MAX_STYLE = 1_000_000
 
 
@@ -190,7 +191,7 @@ def _read_package(archive: Archive, package_name: str, name: str) -> _Package:
         elif tag in ("title", "language", "description") and not getattr(package, tag):
             setattr(package, tag, clean("".join(element.itertext())).strip())
     package.author = clean(", ".join(author for author in authors if author))
-    if "<" in package.description:
+    if _MARKED_UP.search(package.description):
         blocks = read_page(f"<body>{package.description}</body>", name, Styles()).blocks
         package.description = "\n\n".join(block.text for block in blocks if block.text)
     package.spine = [item for each in references if (item := package.items.get(each)) and item.kind in _PAGES]
