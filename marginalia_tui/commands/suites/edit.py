@@ -152,7 +152,7 @@ def replace_part_text(
             for_model="The version that get-part returned. Pass it, so that nothing newer is overwritten.",
         ),
     ] = "",
-) -> Effect[PartChanged]:
+) -> Effect[PartChanged] | PartChanged:
     """Replaces the whole text of a part."""
     if not text.strip():
         raise Invalid("The new text is empty: give the whole text, or remove the part with delete-part.")
@@ -168,8 +168,9 @@ def replace_part_text(
         )
     _refuse_omissions(old, text)
     had, has = count_words(old), count_words(text)
-    if old and old != text:
-        ctx.confirm(f"Replace the whole text of {where}: {had:,} words by {has:,}? It begins: {first_words(old)}")
+    if text == old:
+        return PartChanged(result="unchanged", part=uuid, position=opened.depths[uuid], words=had, version=now)
+    ctx.confirm(f"Replace the whole text of {where}: {had:,} words by {has:,}? It begins: {first_words(old)}")
     warning = None
     if had >= 20 and has < had * (1 - SHRINK):
         warning = f"The text had {had:,} words and has {has:,} now: was that meant? Undo or edit brings them back."
@@ -198,10 +199,10 @@ def append_to_part(
     with open_book(ctx) as opened:
         uuid = opened.written_part(part)
         old = opened.space.get(Part, uuid).text
-    _refuse_omissions(old, old + text)
     gap = "" if not old or old.endswith("\n\n") or text.startswith("\n\n") else "\n\n"
     if gap and (old.endswith("\n") or text.startswith("\n")):
         gap = "\n"
+    _refuse_omissions(old, old + gap + text)
     return _write(ctx, opened, uuid, old + gap + text)
 
 

@@ -1,0 +1,73 @@
+import json
+import re
+
+import pytest
+
+from marginalia_tui.commands.arguments import convert, of_line
+from marginalia_tui.commands.builtin import builtin_registry
+from marginalia_tui.commands.definition import CommandDefinition, Severity
+from marginalia_tui.commands.line import CommandLine
+
+REGISTRY = builtin_registry()
+
+ALL = list(REGISTRY)
+
+
+@pytest.mark.parametrize("definition", ALL, ids=[each.name for each in ALL])
+def test_every_command_is_described_for_people(definition: CommandDefinition) -> None:
+    assert definition.description.endswith(".") and len(definition.description) < 160
+    assert definition.title and not definition.title.endswith(".")
+    for parameter in definition.parameters:
+        assert parameter.description and not parameter.description.endswith(".")
+
+
+@pytest.mark.parametrize("definition", ALL, ids=[each.name for each in ALL])
+def test_every_command_is_described_for_a_small_model(definition: CommandDefinition) -> None:
+    if not definition.for_agents:
+        return
+    assert 60 < len(definition.for_model) < 400
+    for parameter in definition.parameters:
+        assert parameter.schema["description"].endswith("."), parameter.name
+        if parameter.required and parameter.name != "command":
+            assert re.search(rf"\b({parameter.name}|Takes no)\b", definition.for_model), parameter.name
+    schema = json.dumps(definition.schema)
+    assert "$ref" not in schema and "anyOf" not in schema and "maxLength" not in schema and 'title": "' not in schema
+    assert len(schema) < 2_500
+
+
+@pytest.mark.parametrize("definition", ALL, ids=[each.name for each in ALL])
+def test_the_example_of_every_command_can_be_called(definition: CommandDefinition) -> None:
+    line = CommandLine.parse(definition.example)
+    convert(definition, of_line(definition, line))
+
+
+def test_the_commands_of_the_first_release_with_their_severities() -> None:
+    severities = {each.name: (each.severity, each.destructive) for each in ALL}
+    read = {
+        "get-book-info",
+        "list-parts",
+        "get-part",
+        "list-branches",
+        "list-swipes",
+        "search-parts",
+        "find-occurrences",
+        "count-tokens",
+        "help",
+    }
+    assert severities == {
+        **{name: (Severity.READ, False) for name in read},
+        **{name: (Severity.ADD, False) for name in ("create-part", "insert-part", "branch-part", "append-to-part")},
+        **{name: (Severity.CHANGE, False) for name in ("edit-part", "switch-branch", "set-book-info", "undo", "redo")},
+        "replace-part-text": (Severity.CHANGE, True),
+        "search-replace-parts": (Severity.CHANGE, True),
+        "delete-part": (Severity.REMOVE, True),
+    }
+
+
+def test_the_registry_as_json_is_json() -> None:
+    rows = json.loads(json.dumps([each.to_json() for each in ALL]))
+    assert [row["name"] for row in rows] == list(REGISTRY.names)
+
+
+def test_every_registry_is_its_own() -> None:
+    assert builtin_registry().names == REGISTRY.names
