@@ -314,13 +314,13 @@ def _fate(slip: Slip, own: Sequence[Slip], clean: str, result: str) -> str:
 
 
 def _is_told(slip: Slip, left: Sequence[Slip], clean: str, told: str) -> bool:
-    """Whether the slip is quoted with its neighbouring words; for a quotation mark any five words of its paragraph."""
+    """Whether the slip is quoted with its neighbouring words; for a quotation mark any four words of its paragraph."""
     end = slip.at + len(slip.old)
     if slip.kind in QUOTE_KINDS:
         start = clean.rfind("\n\n", 0, slip.at) + 1
         stop = clean.find("\n\n", end)
         words = " ".join(clean[start : stop if stop > 0 else len(clean)].split()).split(" ")
-        return any(" ".join(words[index : index + 5]) in told for index in range(len(words) - 4))
+        return any(" ".join(words[index : index + 4]) in told for index in range(max(1, len(words) - 3)))
     before, after = _words_before(clean, slip.at, 1), _words_after(clean, end, 1)
     quoted = clean[before : slip.at] + slip.new + clean[end:after]
     return " ".join(quoted.split()) in told and (not (slip.new + slip.old).isspace() or quoted in told)

@@ -48,7 +48,11 @@ _APOSTROPHE = "['\u2019]"
 _CONFUSIONS = tuple(
     (re.compile(pattern, re.IGNORECASE), hint)
     for pattern, hint in (
-        (r"\bits (?=(?:an?|the|been|not|because|going|my|your|no|been|his|her)\b)", "its or it\u2019s?"),
+        (
+            r"\bits (?=(?:an?|the|been|not|because|going|my|your|no|his|her|in|on|at|to|for|with|from)\b(?!-))",
+            "its or it\u2019s?",
+        ),
+        (rf"\b(?:by|in|on|from|with|into|at|of|to|for) you{_APOSTROPHE}re \w+", "your or you\u2019re?"),
         (rf"\bit{_APOSTROPHE}s (?=own\b)", "its or it\u2019s?"),
         (
             rf"\b(?:by|in|on|from|with|into|under|over|upon|at|against|between|through) it{_APOSTROPHE}s \w+",
@@ -56,6 +60,10 @@ _CONFUSIONS = tuple(
         ),
         (
             r"\btheir (?=(?:is|are|was|were|will|would|has|had|must|should|could|came|stood|seemed)\b)",
+            "their or there?",
+        ),
+        (
+            r"\btheir(?=[.,;:!?]| (?:on|in|at|until|and|to|with|by|for|from|when|again|the|a|is)\b(?!-))",
             "their or there?",
         ),
         (r"\bthere (?=(?:own|hands|faces|eyes|heads|names|fathers|mothers|houses|hats|number)\b)", "their or there?"),
@@ -168,7 +176,9 @@ def _quotes(page: Page, style: Style) -> Iterator[tuple[int, int, str, str]]:
 
 def _ends_early(page: Page, block: Block, at: int, after: Block | None) -> bool:
     """Whether speech that is said to go on is so short that it rather lacks its closing mark."""
-    if block.quoted or after is None or after.quoted or "\u2018" in page.mask[block.start : block.end]:
+    if after is None:
+        return True
+    if block.quoted or after.quoted or "\u2018" in page.mask[block.start : block.end]:
         return False
     return len(english.words_of(page.mask[at : block.end])) <= 20
 
@@ -210,12 +220,12 @@ def _pieces(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _quote(text: str, start: int, end: int) -> str:
-    """The passage with up to four words on each side, in one line."""
-    before = re.findall(r"\S+", text[max(0, start - 60) : start])[-4:]
-    after = re.findall(r"\S+", text[end : end + 60])[:4]
-    left = text[:start]
-    glued_left = bool(left) and not left[-1].isspace()
-    glued_right = end < len(text) and not text[end].isspace()
-    middle = " ".join(text[start:end].split())
-    head = " ".join(before) + ("" if glued_left or not before else " ")
-    return head + middle + ("" if glued_right or not after else " ") + " ".join(after)
+    """The passage with about four words of its line on each side, in one line."""
+    line = text.rfind("\n", 0, start) + 1
+    stop = text.find("\n", end)
+    before = list(re.finditer(r"\S+", text[line:start]))
+    after = list(re.finditer(r"\S+", text[end : stop if stop >= 0 else len(text)]))
+    few_before, few_after = 4 + max(0, 4 - len(after)), 4 + max(0, 4 - len(before))
+    left = line + before[-few_before:][0].start() if before else start
+    right = end + after[:few_after][-1].end() if after else end
+    return " ".join(text[left:right].split())

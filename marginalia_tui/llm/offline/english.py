@@ -34,10 +34,17 @@ NARRATED_DOUBLES = _words("i he she we they if whose")
 LEADING_DOUBLES = _words("in on at to for by with from through over under about after before as until while when")
 """Words that may end one clause and begin the next (`came in in the evening`), but never at the head of a clause."""
 
+POSSESSED_DOUBLES = _words("his my this these those any such some")
+"""Words that are never said twice right behind a preposition (`into his his pocket`)."""
+
+PREPOSITIONS = _words(
+    "in on at to for by with from through over under about after before into of upon against between behind beside"
+)
+
 PLAIN_DOUBLES = _words(
-    "had that her his him is was are were do did can will have no so very really long far many much more never ever "
+    "had that her is was are were do did can no so very really long far many much more never ever "
     "yes well there now come hush bye ha he ho oh ah aye knock tut blah night run rub dear please go on by again too "
-    "round over out who what you us in it"
+    "round over out who what you"
 )
 """Doubles that are often meant: no concern of a person either."""
 

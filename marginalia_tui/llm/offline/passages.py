@@ -6,9 +6,10 @@ edit back: it tells what was corrected from the two passages alone, since a run 
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from marginalia_tui.llm.offline.rules import Correction, apply_corrections
 
@@ -49,8 +50,9 @@ def passages(text: str, found: Sequence[Correction], limit: int) -> list[Passage
     return edits
 
 
-def kinds_of(old: str, new: str) -> Counter[str]:
-    """What an edit of ours corrected, by kind."""
+@lru_cache(maxsize=4096)
+def kinds_of(old: str, new: str) -> Mapping[str, int]:
+    """What an edit of ours corrected: the number of each kind."""
     before, after = _TOKEN.findall(old), _TOKEN.findall(new)
     kinds: Counter[str] = Counter()
     for tag, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():

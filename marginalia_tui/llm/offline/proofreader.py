@@ -12,7 +12,7 @@ from hashlib import blake2b
 from marginalia_tui.domain.chat import Call, Request
 from marginalia_tui.llm.offline import report, tools
 from marginalia_tui.llm.offline.english import words_of
-from marginalia_tui.llm.offline.habits import Style, add_habits, habits_of
+from marginalia_tui.llm.offline.habits import Habits, Style, add_habits, habits_of
 from marginalia_tui.llm.offline.passages import Passage, passages
 from marginalia_tui.llm.offline.progress import Part, Progress, read_progress
 from marginalia_tui.llm.offline.rules import Correction, corrections
@@ -98,6 +98,7 @@ def _work(progress: Progress, offered: set[str]) -> tuple[str, Sequence[Wanted]]
     parts = progress.parts
     all_read = all(part.is_read or part.is_lost for part in parts)
     total = add_habits(habits_of(part.text) for part in parts).style() if all_read else None
+    so_far = Habits()
     for index, part in enumerate(parts):
         if part.is_lost:
             continue
@@ -109,7 +110,9 @@ def _work(progress: Progress, offered: set[str]) -> tuple[str, Sequence[Wanted]]
                 [(tools.GET_PART, tools.get_part(part.row.handle, 0, part.length))],
             )
             return words, [*_plan(progress, offered, index), *wanted]
-        style = total or _style_up_to(parts, index)
+        if total is None:
+            so_far = add_habits((so_far, habits_of(part.text)))
+        style = total or so_far.style()
         if tools.EDIT_PART in offered and (edits := _edits(part, style)):
             plan = _plan(progress, offered, index)
             edits = edits[: MOST_CALLS - len(plan)]
@@ -118,11 +121,6 @@ def _work(progress: Progress, offered: set[str]) -> tuple[str, Sequence[Wanted]]
     style = total or Style()
     told = report.whole(parts, style, can_edit=tools.EDIT_PART in offered)
     return _finish(progress, offered, report.CLOSING, told)
-
-
-def _style_up_to(parts: Sequence[Part], index: int) -> Style:
-    """The habits of the book up to a part, those behind it left out though they may be read already."""
-    return add_habits(habits_of(part.text) for part in parts[: index + 1] if part.is_read).style()
 
 
 def _read_group(progress: Progress, offered: set[str], index: int) -> tuple[str, Sequence[Wanted]]:

@@ -147,6 +147,9 @@ def _is_slip(page: Page, block: Block, match: re.Match[str], spoken: bool) -> bo
         return word != "of" or not any(after.startswith(following) for following in english.OF_BEFORE)
     if word in english.NARRATED_DOUBLES:
         return not spoken and "\u2018" not in page.mask[block.start : match.start()]
+    if word in english.POSSESSED_DOUBLES:
+        before = english.words_of(page.mask[max(block.start, match.start() - 20) : match.start()])
+        return bool(before) and before[-1] in english.PREPOSITIONS
     if word in english.LEADING_DOUBLES:
         return bool(_CLAUSE_HEAD.search(page.mask[block.start : match.start()]))
     return False
