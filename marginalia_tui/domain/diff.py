@@ -78,9 +78,7 @@ def _compare_texts(old: str, new: str) -> Iterator[tuple[bool, slice, slice]]:
         yield False, slice(a, len(old)), slice(b, len(new))
 
 
-def _aligned(
-    left: Sequence[str], right: Sequence[str]
-) -> Iterator[tuple[bool, Sequence[str], Sequence[str]]]:
+def _aligned(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[bool, Sequence[str], Sequence[str]]]:
     """Stretches of two sequences in order: the same in both, or different."""
     head = _common(left, right)
     tail = _common(left[head:][::-1], right[head:][::-1])
@@ -120,9 +118,7 @@ def _encoded(left: Sequence[str], right: Sequence[str]) -> tuple[str, str]:
     return "".join(map(code, left)), "".join(map(code, right))
 
 
-def _anchored(
-    left: Sequence[str], right: Sequence[str]
-) -> Iterator[tuple[bool, Sequence[str], Sequence[str]]]:
+def _anchored(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[bool, Sequence[str], Sequence[str]]]:
     """The same for sequences too long to compare whole: parted at what stands once in both."""
     anchors = _anchors(left, right)
     if not anchors:
@@ -266,10 +262,9 @@ def _best_shift(head: Sequence[str], body: Sequence[str], tail: Sequence[str]) -
         high += 1
 
     def worth(shift: int) -> tuple[int, int]:
-        # A stretch that is compared word by word begins and ends with a paragraph.
-        before = whole[start + shift - 1] if start + shift else "\n"
+        before = whole[start + shift - 1] if start + shift else " "
         last = whole[start + shift + size - 1]
-        return (3 if before == "\n" else 2 if last == "\n" else 1 if before.isspace() else 0, -abs(shift))
+        return (3 if before == "\n" else 2 if last == "\n" else 1 if before.isspace() else 0, shift)
 
     return max(range(low, high + 1), key=worth)
 

@@ -224,7 +224,7 @@ class BlockView(LineView):
         """Scrolls so that a line of a block is seen at a row of the window (0 is the top; may be outside)."""
         if not len(self.heights) or not self.size:
             return
-        top = 0
+        index = max(0, min(index, len(self.heights) - 1))
         while True:
             self.measure(index)
             inside = max(0, min(line, self.heights[index] - 1))

@@ -163,7 +163,7 @@ def _continues(source: str, stop: int) -> bool:
 
 def read(source: str, start: int = 0, end: int | None = None) -> Prose:
     """Reads a stretch of a source as Markdown; `to_source` of the answer gives places in the whole source."""
-    text = visible(source[start:end]).replace("\r", " ")
+    text = visible(source[start:end].replace("\r", " "))
     if len(text) > _INLINE and text.count("\n") < len(text) // _INLINE + 1:
         return Prose(text, (Paragraph(0, len(text), "text"),), (), (Piece(0, start, len(text)),))
     return _Reader(text, start).read()
@@ -192,8 +192,13 @@ class _Reader:
         tokens = _MARKDOWN.parse(self.source)
         for token in tokens:
             self.block(token)
-        if not self.paragraphs:
-            self.paragraph(len(self.parts), 0, "text")
+        if not self.length:
+            # An empty item or heading: a lone `*` or `-` parts scenes.
+            bare = self.source.strip()
+            self.write(bare, self.source.find(bare))
+            self.pieces = self.pieces or [Piece(0, self.base, 0)]
+            kind = "break" if _BREAK.fullmatch(bare) else "text"
+            self.paragraphs = [Paragraph(0, self.length, kind)]
         return Prose("".join(self.parts), self.paragraphs, self.spans, self.pieces)
 
     # Blocks
@@ -269,6 +274,12 @@ class _Reader:
 
     def fenced(self, token: Token) -> None:
         line = (token.map[0] if token.map else 0) + 1
+        if info := token.info.strip():
+            self.part_from_last()
+            start = self.length
+            self.write(info, self.place_of(line - 1, info))
+            self.spans.append(Span(start, self.length, "prose--mark"))
+            self.paragraph(start, self.length, "code")
         self.part_from_last()
         start = self.length
         for number, content in enumerate(token.content.rstrip("\n").split("\n")):
@@ -348,7 +359,8 @@ class _Inline:
         self.reader.spans.append(Span(start, self.reader.length, style))
 
     def take(self, raw: str, shown: str) -> None:
-        found = self.raw.find(raw, self.here) if raw else -1
+        # The content of a code span has spaces where the source has line feeds.
+        found = self.raw.replace("\n", " ").find(raw, self.here) if raw else -1
         if found < 0:
             found = self.here
         else:

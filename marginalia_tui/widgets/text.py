@@ -53,7 +53,7 @@ def cells(text: str) -> int:
 
 def is_plain(text: str) -> bool:
     """Whether each character takes one cell and joins no other."""
-    return text.isascii() or _PLAIN.fullmatch(text) is not None
+    return _PLAIN.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=4096)

@@ -142,7 +142,7 @@ class Transcript(BlockView):
             first: the first row that changed; None when rows were only added. Fewer rows than before (a rewind)
                 are noticed.
         """
-        count = self._source.count()
+        count, place = self._source.count(), self.position()
         start = min(self._count if first is None else first, count, self._count)
         for index in [index for index in list(self._entries.keys()) if index >= start]:
             self._entries.discard(index)
@@ -151,7 +151,7 @@ class Transcript(BlockView):
         if self.cursor is not None and self.cursor.row >= count:
             self.cursor = None
         self.grow_blocks()
-        self._follow()
+        self._follow(place)
 
     def entry(self, index: int) -> Entry:
         """A row; asked for with its neighbours."""
@@ -202,10 +202,13 @@ class Transcript(BlockView):
         self._stop_timer()
         if not self._live.waiting:
             return
+        place = self.position()
         for block in self._live.take():
             self.changed_block(self._count + block)
+            if not self._live.block(block)[1].text:
+                self.measure(self._count + block)
         self.grow_blocks()
-        self._follow()
+        self._follow(place)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
@@ -234,12 +237,11 @@ class Transcript(BlockView):
 
     # Position
 
-    def _follow(self) -> None:
+    def _follow(self, place: tuple[int, int] | None = None) -> None:
         if self.pinned:
             super().action_go_end()
         elif len(self.heights):
-            index, line = self.position()
-            self.place(index, line)
+            self.place(*(place or self.position()))
         self.refresh()
 
     def action_go_end(self) -> None:
