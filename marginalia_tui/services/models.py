@@ -12,8 +12,8 @@ from marginalia_tui.store import tables
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.store import ReadTx, Store
 
-OFFLINE = ModelDefinition(name="proofreader (no language model)", provider="offline", context=200_000)
-"""The embedded default: always there, never stored."""
+OFFLINE = ModelDefinition(name="proofreader (no language model)", provider="offline")
+"""The embedded default: always there, never stored. Rules have no context that could be full."""
 
 
 def _decode(data: str) -> ModelDefinition:

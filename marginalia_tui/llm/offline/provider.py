@@ -3,11 +3,13 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from functools import lru_cache
 
 from marginalia_tui.domain.chat import (
     CallArguments,
     CallStarted,
     Finished,
+    Message,
     ModelDefinition,
     Request,
     StreamEvent,
@@ -60,4 +62,16 @@ def _answer(request: Request) -> tuple[Reply, int, int]:
     answer = reply(request)
     said = count_tokens(answer.text)
     called = sum(count_tokens(call.name) + count_tokens(call.arguments) for call in answer.calls)
-    return answer, count_request(request), said + called
+    return answer, _count(request), said + called
+
+
+def _count(request: Request) -> int:
+    """What `count_request` says, each message counted once for all requests that it is in."""
+    rest = count_request(Request(system=request.system, messages=(), tools=request.tools))
+    return rest + sum(map(_count_message, request.messages))
+
+
+@lru_cache(maxsize=4096)
+def _count_message(message: Message) -> int:
+    alone = count_request(Request(system="", messages=(message,)))
+    return alone - count_request(Request(system="", messages=()))
