@@ -115,7 +115,7 @@ book = Table(
     Column("hash", LargeBinary, nullable=False),
     ForeignKeyConstraint(
         ["space_id", "active_leaf"], ["part.space_id", "part.uuid"], deferrable=True, initially="DEFERRED",
-        name="fk_book_active_leaf",
+        name="fk_book_active_leaf", use_alter=True,
     ),
     Index("ix_book_space_id_active_leaf", "space_id", "active_leaf"),
     sqlite_with_rowid=False,
