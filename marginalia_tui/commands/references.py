@@ -5,26 +5,28 @@ branch, which moves when parts come and go; so writers take it from the author o
 author may also give a title or the beginning of a uuid. Nothing outside of the book of the scope is found.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
 
 from pydantic import Field
 from rapidfuzz import fuzz, process
 
-from marginalia_tui.commands.context import Context, Scope
+from marginalia_tui.commands.context import Context
 from marginalia_tui.commands.definition import Param
 from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.domain.errors import Ambiguous, Invalid, NotFound
-from marginalia_tui.domain.items import Book
+from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.tree import PartRow, StoryTree
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store.space import Space
 
 SHORTEST_PREFIX = 4
 """Characters of a uuid that name a part."""
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 Reference = Annotated[str, Field(max_length=1_000)]
 
@@ -54,14 +56,34 @@ BranchRef = Annotated[
 ]
 
 
-@dataclass(frozen=True)
 class OpenBook:
-    """The book of a scope at one moment, inside a read transaction."""
+    """The book of a scope. The tree is read when it is first needed: a handle that is a uuid needs none.
 
-    scope: Scope
-    space: Space
-    book: Book
-    tree: StoryTree
+    Args:
+        ctx: of the command.
+        space: of the read transaction that is open.
+        book: as it is now.
+    """
+
+    def __init__(self, ctx: Context, space: Space, book: Book) -> None:
+        self.scope = ctx.scope
+        self.space = space
+        self.book = book
+        self._ctx = ctx
+        self.in_transaction = True
+
+    @cached_property
+    def tree(self) -> StoryTree:
+        """The parts of the book."""
+        if self.in_transaction:
+            return story_tree(self.space, self.book)
+        with self._ctx.reading() as space:
+            return story_tree(space, self.book)
+
+    @property
+    def tree_is_read(self) -> bool:
+        """Whether positions are known without another query."""
+        return "tree" in self.__dict__
 
     @cached_property
     def depths(self) -> dict[str, int]:
@@ -85,9 +107,11 @@ class OpenBook:
         Raises:
             NotFound, Ambiguous: no part, or several, fit; the sentence shows what would.
         """
-        if text in self.tree.rows:
-            return text
         wanted = text.strip()
+        if self._is_uuid(wanted):
+            return wanted
+        if _UUID.fullmatch(wanted):
+            raise NotFound("This part was deleted, or is of another book: list-parts shows the parts there are.")
         if wanted.isascii() and wanted.isdigit():
             return self._at_position(wanted, branch)
         if wanted.startswith("h:"):
@@ -101,9 +125,8 @@ class OpenBook:
             Invalid: an agent gave a position or a title.
             NotFound, Ambiguous: as `read_part`.
         """
-        if self.scope.is_agent and text not in self.tree.rows:
-            if text.strip().startswith("h:"):
-                return self.read_part(text)
+        wanted = text.strip()
+        if self.scope.is_agent and not wanted.startswith("h:") and not _UUID.fullmatch(wanted):
             raise Invalid(
                 f"Give the handle of the part, such as h:m3, not {quoted(text)}: positions and titles can move. "
                 "list-parts shows the handle of each part."
@@ -150,9 +173,28 @@ class OpenBook:
         place = f"part {self.depths[uuid]}" + (f" of branch {off}" if off else "")
         return place + (f" ({quoted(title, 40)})" if title else "")
 
-    def reads(self, *uuids: str) -> dict[tuple[str, str], bytes | None]:
-        """What an effect that rests on these parts has read."""
-        return {("part", uuid): self.row(uuid).hash for uuid in uuids}
+    def load(self, uuid: str) -> tuple[Part, bytes]:
+        """A part as it is now, and the hash of its state; inside the transaction.
+
+        Raises:
+            NotFound: it was deleted since the tree was read.
+        """
+        part = self.space.find(Part, uuid)
+        if part is None:
+            raise NotFound("The part was deleted meanwhile: list-parts shows the parts.")
+        return part, self.space.hashes(Part, [uuid])[uuid]
+
+    def known_position(self, uuid: str) -> int | None:
+        """How deep a part stands, when the tree was read anyway."""
+        return self.depths[uuid] if self.tree_is_read else None
+
+    def _is_uuid(self, wanted: str) -> bool:
+        if self.tree_is_read or not self.in_transaction:
+            return wanted in self.tree.rows
+        if not _UUID.fullmatch(wanted):
+            return False
+        part = self.space.find(Part, wanted)
+        return part is not None and part.book == self.book.uuid
 
     def _at_position(self, wanted: str, branch: str | None) -> str:
         chain = self.tree.active if branch is None else self.tree.branch(branch)
@@ -185,7 +227,7 @@ class OpenBook:
 
 @contextmanager
 def open_book(ctx: Context) -> Iterator[OpenBook]:
-    """The book of the scope, for as long as the read transaction is open.
+    """The book of the scope, and a read transaction that is open for as long as the block.
 
     Raises:
         Invalid: no book is open.
@@ -196,7 +238,11 @@ def open_book(ctx: Context) -> Iterator[OpenBook]:
         book = space.find(Book, uuid)
         if book is None:
             raise NotFound("This book is gone: open another one.")
-        yield OpenBook(ctx.scope, space, book, story_tree(space, book))
+        opened = OpenBook(ctx, space, book)
+        try:
+            yield opened
+        finally:
+            opened.in_transaction = False
 
 
 def texts_of(ctx: Context, parts: Sequence[str], at_once: int = 200) -> Iterator[tuple[str, str]]:

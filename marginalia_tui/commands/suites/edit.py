@@ -37,7 +37,7 @@ class PartChanged(Result):
     result: str
     """`changed`, or `unchanged` when the text was the same already."""
     part: PartHandle
-    position: int
+    position: int | None = None
     words: int
     version: str
     passage: str | None = None
@@ -45,7 +45,8 @@ class PartChanged(Result):
 
     def sentence(self) -> str:
         """What became of the part."""
-        return f"Part {self.position} is {self.result}: {counted(self.words, 'word')}."
+        name = f"Part {self.position}" if self.position else "The part"
+        return f"{name} is {self.result}: {counted(self.words, 'word')}."
 
     def untold(self) -> frozenset[str]:
         """The sentence says the rest."""
@@ -83,12 +84,11 @@ def edit_part(
     if not old.strip():
         raise Invalid("The argument old is empty: give the words to replace, or use append-to-part to add a text.")
     with open_book(ctx) as opened:
-        uuid = opened.written_part(part)
-        text = opened.space.get(Part, uuid).text
-    where = opened.label(uuid)
+        value, seen = opened.load(opened.written_part(part))
+    uuid, text = value.uuid, value.text
     found = find_passage(text, old)
     if not found:
-        raise NotFound(_not_found(text, old, where))
+        raise NotFound(_not_found(text, old, opened.label(uuid)))
     if len(found) > 1:
         places = "; ".join(
             "\u201c" + "".join((before, text[each.start : each.end], after)) + "\u201d"
@@ -96,8 +96,8 @@ def edit_part(
             for before, after in [around(text, each.start, each.end, 25)]
         )
         raise Ambiguous(
-            f"The passage is {len(found)} times in {where}: give more of the words around the one you mean. "
-            f"It stands in: {places}"
+            f"The passage is {len(found)} times in {opened.label(uuid)}: give more of the words around the one "
+            f"you mean. It stands in: {places}"
         )
     changed = replace_passage(text, found[0], old, new)
     _refuse_omissions(text, changed)
@@ -105,7 +105,7 @@ def edit_part(
     before, after = around(changed, found[0].start, end)
     middle = changed[found[0].start : end]
     shown = middle if len(middle) <= 300 else middle[:200] + " \u2026 " + middle[-80:]
-    return _write(ctx, opened, uuid, changed, passage=before + shown + after)
+    return _write(ctx, opened, uuid, seen, changed, passage=before + shown + after)
 
 
 def _not_found(text: str, old: str, where: str) -> str:
@@ -157,10 +157,9 @@ def replace_part_text(
     if not text.strip():
         raise Invalid("The new text is empty: give the whole text, or remove the part with delete-part.")
     with open_book(ctx) as opened:
-        uuid = opened.written_part(part)
-        old = opened.space.get(Part, uuid).text
-    where = opened.label(uuid)
-    now = version_of(opened.row(uuid).hash)
+        value, seen = opened.load(opened.written_part(part))
+    uuid, old = value.uuid, value.text
+    where, now = opened.label(uuid), version_of(seen)
     if version and version.strip() != now:
         raise Stale(
             f"{where.capitalize()} was changed since you read it (it is version {now} now): read it again. "
@@ -174,7 +173,7 @@ def replace_part_text(
     warning = None
     if had >= 20 and has < had * (1 - SHRINK):
         warning = f"The text had {had:,} words and has {has:,} now: was that meant? Undo or edit brings them back."
-    return _write(ctx, opened, uuid, text, warning=warning)
+    return _write(ctx, opened, uuid, seen, text, warning=warning)
 
 
 @command(
@@ -197,19 +196,20 @@ def append_to_part(
     if not text.strip():
         raise Invalid("The argument text is empty: give the words to add.")
     with open_book(ctx) as opened:
-        uuid = opened.written_part(part)
-        old = opened.space.get(Part, uuid).text
+        value, seen = opened.load(opened.written_part(part))
+    uuid, old = value.uuid, value.text
     gap = "" if not old or old.endswith("\n\n") or text.startswith("\n\n") else "\n\n"
     if gap and (old.endswith("\n") or text.startswith("\n")):
         gap = "\n"
     _refuse_omissions(old, old + gap + text)
-    return _write(ctx, opened, uuid, old + gap + text)
+    return _write(ctx, opened, uuid, seen, old + gap + text)
 
 
 def _write(
     ctx: Context,
     opened: OpenBook,
     uuid: str,
+    seen: bytes,
     text: str,
     *,
     passage: str | None = None,
@@ -223,11 +223,11 @@ def _write(
         return PartChanged(
             result="changed" if changed else "unchanged",
             part=uuid,
-            position=opened.depths[uuid],
+            position=opened.known_position(uuid),
             words=count_words(text),
             version=version_of(space.hashes(Part, [uuid])[uuid]),
             passage=passage if changed else None,
             warning=warning,
         )
 
-    return Effect(apply, reads=opened.reads(uuid))
+    return Effect(apply, reads={("part", uuid): seen})

@@ -138,7 +138,7 @@ def search_replace_parts(
         space.put([replace(value, text=changes[uuid]) for uuid, value in parts.items()])
         return result
 
-    return Effect(apply, reads=opened.reads(*changes))
+    return Effect(apply, reads={("part", uuid): opened.row(uuid).hash for uuid in changes})
 
 
 def _replace_all(

@@ -1,5 +1,6 @@
 """Commands that change the tree of a book: its parts and which branch is read."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
@@ -14,6 +15,7 @@ from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.commands.suites.edit import Prose
 from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.items import Book, Part
+from marginalia_tui.domain.words import count_words
 from marginalia_tui.services import parts
 from marginalia_tui.store.space import Space
 from marginalia_tui.store.store import WriteTx
@@ -78,18 +80,18 @@ def create_part(
     """Adds a part at the end of the branch, or after another part, and makes it the one that is read."""
     _refuse_omissions(text)
     with open_book(ctx) as opened:
-        given = None if parent is None else _place(opened, parent)
+        given = opened.tree.active_leaf if parent is None else _place(opened, parent)
+        depths = opened.depths
     fields = {"title": title, "instructions": instructions, "scene": scene, "pov": pov, "present": present}
 
     def apply(tx: WriteTx) -> PartMade:
         space = tx.space(ctx.scope.space)
-        book = ctx.scope.open_book
-        if parent is None:
-            above = parts.story_tree(space, space.get(Book, book)).active_leaf
-        else:
-            above = given
-            _still_there(space, above)
-        return _made(space, parts.create_part(space, book, above, text, fields))
+        book = space.get(Book, ctx.scope.open_book)
+        above = given
+        if parent is None and book.active_leaf != given:
+            above = parts.story_tree(space, book).active_leaf
+        _still_there(space, above)
+        return _made(space, parts.create_part(space, book.uuid, above, text, fields), depths)
 
     return Effect(apply)
 
@@ -123,12 +125,13 @@ def insert_part(
     _refuse_omissions(text)
     with open_book(ctx) as opened:
         above = _place(opened, after)
+        depths = opened.depths
     fields = {"title": title, "instructions": instructions, "scene": scene, "pov": pov, "present": present}
 
     def apply(tx: WriteTx) -> PartMade:
         space = tx.space(ctx.scope.space)
         _still_there(space, above)
-        return _made(space, parts.insert_part(space, ctx.scope.open_book, above, text, fields))
+        return _made(space, parts.insert_part(space, ctx.scope.open_book, above, text, fields), depths)
 
     return Effect(apply)
 
@@ -146,11 +149,12 @@ def branch_part(ctx: Context, part: PartRef) -> Effect[PartMade]:
     """Copies a part beside itself, as the end of a new branch that becomes the active one."""
     with open_book(ctx) as opened:
         uuid = opened.written_part(part)
+        depths = opened.depths
 
     def apply(tx: WriteTx) -> PartMade:
         space = tx.space(ctx.scope.space)
         _still_there(space, uuid)
-        return _made(space, parts.branch_part(space, uuid))
+        return _made(space, parts.branch_part(space, uuid), depths)
 
     return Effect(apply)
 
@@ -185,20 +189,19 @@ class PartDeleted(Result):
 def delete_part(ctx: Context, part: PartRef) -> Effect[PartDeleted]:
     """Deletes a part; what followed it moves up into its place."""
     with open_book(ctx) as opened:
-        uuid = opened.written_part(part)
-        text = opened.space.texts([uuid])[uuid]
-    row = opened.row(uuid)
-    following = len(opened.tree.children(uuid))
+        value, seen = opened.load(opened.written_part(part))
+        following = len(opened.space.children(value.uuid, opened.book.uuid))
+    uuid = value.uuid
     up = f" {counted(following, 'part')} behind it will move up." if following else ""
     ctx.confirm(
-        f"Delete {opened.label(uuid)} with its {counted(row.words, 'word')}?{up} It begins: {first_words(text)}"
+        f"Delete {opened.label(uuid)} with its {counted(value.words, 'word')}?{up} It begins: {first_words(value.text)}"
     )
 
     def apply(tx: WriteTx) -> PartDeleted:
         moved = parts.delete_part(tx.space(ctx.scope.space), uuid)
-        return PartDeleted(result="deleted", title=row.title, moved_up=len(moved))
+        return PartDeleted(result="deleted", title=value.title, moved_up=len(moved))
 
-    return Effect(apply, reads=opened.reads(uuid))
+    return Effect(apply, reads={("part", uuid): seen})
 
 
 class BranchSwitched(Result):
@@ -248,18 +251,19 @@ def switch_branch(
                 raise NotFound("This book has no part yet, so it has no branch.")
             # A part that is shown already leads to its own newest end: that is how a swipe is chosen.
             uuid = part if part in opened.tree.rows else leaf
+        tree, depths = opened.tree, opened.depths
 
     def apply(tx: WriteTx) -> BranchSwitched:
         space = tx.space(ctx.scope.space)
         _still_there(space, uuid)
         before = space.get(Book, ctx.scope.open_book).active_leaf
         leaf = parts.switch_branch(space, uuid)
-        tree = parts.story_tree(space, space.get(Book, ctx.scope.open_book))
+        now = tree if leaf in depths else parts.story_tree(space, space.get(Book, ctx.scope.open_book))
         return BranchSwitched(
             result="active already" if leaf == before else "active now",
-            branch=tree.branch_number(leaf),
+            branch=now.branch_number(leaf),
             leaf=leaf,
-            parts=len(tree.branch(leaf)),
+            parts=len(now.branch(leaf)),
         )
 
     return Effect(apply)
@@ -277,10 +281,14 @@ def _still_there(space: Space, uuid: str | None) -> None:
         raise NotFound("The part was deleted meanwhile: nothing was changed. list-parts shows the parts.")
 
 
-def _made(space: Space, part: Part) -> PartMade:
-    made = space.get(Part, part.uuid)
-    tree = parts.story_tree(space, space.get(Book, part.book))
-    return PartMade(part=made.uuid, position=tree.position(made.uuid), title=made.title, words=made.words)
+def _made(space: Space, part: Part, depths: Mapping[str, int]) -> PartMade:
+    """The answer; the tree is read again only when the parent was not there a moment ago."""
+    above = part.parent
+    if above is None or above in depths:
+        position = 1 if above is None else depths[above] + 1
+    else:
+        position = parts.story_tree(space, space.get(Book, part.book)).position(part.uuid)
+    return PartMade(part=part.uuid, position=position, title=part.title, words=count_words(part.text))
 
 
 def _refuse_omissions(text: str) -> None:
