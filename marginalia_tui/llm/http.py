@@ -128,12 +128,20 @@ class OpenAIProvider:
         """The client for servers on this machine, which no proxy stands before, or for all others."""
         client = self._clients.get(loopback)
         if client is None:
-            client = self._clients[loopback] = httpx.AsyncClient(
-                timeout=httpx.Timeout(None, connect=self._connect),
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=KEEP),
-                follow_redirects=False,
-                trust_env=not loopback,
-            )
+            try:
+                client = httpx.AsyncClient(
+                    timeout=httpx.Timeout(None, connect=self._connect),
+                    limits=httpx.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=KEEP),
+                    follow_redirects=False,
+                    trust_env=not loopback,
+                )
+            except (ImportError, ValueError, httpx.InvalidURL) as error:
+                why = clean(str(error))
+                raise ModelFault(
+                    Reason.REJECTED,
+                    f"The proxy of the environment can't be used ({why}): correct HTTPS_PROXY, HTTP_PROXY or ALL_PROXY.",
+                ) from None
+            self._clients[loopback] = client
         return client
 
 

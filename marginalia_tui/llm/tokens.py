@@ -59,9 +59,10 @@ _FORMAT = frozenset("\u200b\u200c\u200d\u2060\ufe0e\ufe0f")
 
 PER_MESSAGE = 4
 """Tokens that a message costs beside its text: its role and its marks."""
-PER_CALL = 12
-PER_TOOL = 8
-"""Tokens of a call, and of a tool, beside their JSON."""
+PER_CALL = 20
+PER_RESULT = 4
+PER_TOOL = 28
+"""Tokens of a call, its result and a tool beside their JSON: what templates of today put around them."""
 START = 3
 
 
@@ -148,6 +149,8 @@ def count_request(request: Request) -> int:
 
 def _message(message: Message) -> int:
     total = PER_MESSAGE + count_tokens(message.text)
+    if message.role == "tool":
+        total += PER_RESULT
     if message.reasoning_field:
         total += count_tokens(message.reasoning)
     return total + sum(PER_CALL + count_tokens(call.name) + count_tokens(call.arguments) for call in message.calls)

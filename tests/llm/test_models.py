@@ -235,7 +235,9 @@ def assert_alive(models: Models) -> None:
 
 
 def test_no_event_is_given_after_cancelling(models: Models, serve: Serve) -> None:
-    server = serve([text(*["x"] * 500)])
+    # In one piece: between its events the loop has no moment at which it could cancel the task.
+    pieces = [step for step in text(*["x"] * 500).steps if isinstance(step, bytes)]
+    server = serve([stream(b"".join(pieces))])
     got: list[StreamEvent] = []
     asked: Future[Pending] = Future()
 
@@ -323,7 +325,9 @@ def test_silence_after_the_end_of_an_answer_is_no_fault(
 
 
 def test_done_ends_it_though_the_server_keeps_the_connection(models: Models, serve: Serve) -> None:
-    assert ask(models, serve([stream(chunk({"content": "x"}, "stop"), DONE, Hang())])).text == "x"
+    server = serve([stream(chunk({"content": "x"}, "stop"), DONE, Hang())])
+    assert ask(models, server).text == "x"
+    assert server.requests[0].gone.wait(10)
 
 
 # Trying again ---------------------------------------------------------------------------------------------------
@@ -462,6 +466,22 @@ def test_a_base_url_that_is_none(models: Models, url: str) -> None:
     assert caught.value.fault in (Reason.NOTHING_THERE, Reason.CANNOT_CONNECT)
 
 
+def test_a_proxy_that_cannot_be_used_is_told(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "carrier-pigeon://user:sk-hidden-key@roof")
+    definition = ModelDefinition(name="test", base_url="https://models.example/v1", model="m")
+    with pytest.raises(ModelFault, match="ALL_PROXY") as caught:
+        models.ask(definition, ASK).future.result(10)
+    assert "hidden" not in caught.value.message
+
+
+def test_no_proxy_stands_before_a_server_on_this_machine(
+    models: Models, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    assert ask(models, serve([text("x")])).text == "x"
+
+
 def test_an_answer_that_is_not_streamed(models: Models, serve: Serve) -> None:
     answer = ask(models, serve([whole({"role": "assistant", "content": "Hello"}, usage=(7, 1))]))
     assert (answer.text, answer.complete, answer.usage) == ("Hello", True, Usage(7, 1))
@@ -531,6 +551,28 @@ def test_closing_ends_everything_quickly(tmp_path: Path, serve: Serve) -> None:
     with pytest.raises(Cancelled):
         models.ask(model(server), ASK)
     models.close()
+
+
+def test_closing_does_not_wait_for_a_callback_that_hangs(
+    tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("marginalia_tui.llm.models.CLOSING", 0.1)
+    models = Models(Keys(tmp_path, {}))
+    inside, release = threading.Event(), threading.Event()
+
+    def stuck(event: StreamEvent) -> None:
+        inside.set()
+        release.wait(10)
+
+    pending = models.ask(model(serve([text("x")])), ASK, stuck)
+    assert inside.wait(10)
+    models.close()
+    with pytest.raises(Cancelled):
+        pending.future.result(0)
+    (thread,) = (thread for thread in threading.enumerate() if thread.name == "models")
+    release.set()
+    thread.join(10)
+    assert not thread.is_alive()
 
 
 def test_closing_what_never_asked_starts_no_thread(tmp_path: Path) -> None:

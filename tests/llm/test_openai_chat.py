@@ -69,7 +69,9 @@ def test_a_call_with_text_before_it() -> None:
 
 @pytest.mark.parametrize("finish", ["stop", "tool_calls", "function_call", None])
 def test_f31_calls_decide_whatever_the_reason(finish: str | None) -> None:
-    got = answer(*call_chunks(0, "read", {}), chunk({}, finish), DONE)
+    body = (*call_chunks(0, "read", {}), chunk({}, finish), DONE)
+    assert events(*body)[-1] == Finished("calls")
+    got = answer(*body)
     assert (got.finish, len(got.calls)) == ("calls", 1)
 
 

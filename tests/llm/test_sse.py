@@ -34,6 +34,10 @@ def test_several_data_lines_are_one_event() -> None:
     assert read(b"data: a\ndata\ndata:  b\n\n") == [ServerEvent("message", "a\n\n b")]
 
 
+def test_a_line_end_in_two_pieces_is_one() -> None:
+    assert read(b"data: a\r", b"\ndata: b\r", b"\n\r", b"\n") == [ServerEvent("message", "a\nb")]
+
+
 def test_f34_keep_alives_are_no_events() -> None:
     parser = EventParser()
     assert parser.feed(b": ping\n\n:\n\n\n\nid: 7\nretry: 10\n\nwhatever\n\n") == []

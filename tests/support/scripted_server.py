@@ -227,7 +227,7 @@ def by_results(replies: Sequence[Reply]) -> Callable[[Body], Reply]:
     """A script that answers by how many tool results the request holds; the last reply holds for more."""
 
     def pick(body: Body) -> Reply:
-        results = sum(message.get("role") == "tool" for message in body["messages"])
+        results = len([message for message in body["messages"] if message.get("role") == "tool"])
         return replies[min(results, len(replies) - 1)]
 
     return pick
