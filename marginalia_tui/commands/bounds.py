@@ -5,12 +5,13 @@ A list takes `offset` and `limit` (50, at most 200), a text `offset` and `length
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import Field
 
 from marginalia_tui.commands.definition import Param
 from marginalia_tui.commands.results import Prose, Result
+from marginalia_tui.commands.sentences import counted
 
 T = TypeVar("T")
 
@@ -54,7 +55,9 @@ TextLength = Annotated[
 
 
 class Page(Result):
-    """A part of a list. A subclass adds the rows."""
+    """A part of a list. A subclass adds the rows, and the word for one of them."""
+
+    thing: ClassVar[tuple[str, str]] = ("row", "rows")
 
     total: int
     """Rows there are."""
@@ -63,6 +66,21 @@ class Page(Result):
     """Whether rows follow that are not here."""
     next_offset: int | None = None
     """The offset that reads on, when rows follow."""
+
+    def sentence(self) -> str:
+        """How many there are, and how to see the rest."""
+        one, many = self.thing
+        if self.total and self.offset >= self.total:
+            return f"There are only {counted(self.total, one, many)}."
+        if not self.offset and not self.truncated:
+            return f"{counted(self.total, one, many).capitalize()}."
+        end = self.next_offset or self.total
+        more = f": offset {self.next_offset} shows more" if self.truncated else ""
+        return f"{many.capitalize()} {self.offset + 1:,} to {end:,} of {self.total:,}{more}."
+
+    def untold(self) -> frozenset[str]:
+        """The sentence says it."""
+        return frozenset({"total", "offset", "truncated", "next_offset"})
 
 
 class Slice(Result):

@@ -13,12 +13,12 @@ from wcwidth import wcswidth
 
 from marginalia_tui.commands.results import Result, result_fields
 
-CELL = 60
+CELL = 100
 """Characters of a cell; longer ones are cut."""
 ROWS = 200
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&])")
 
 
 def visible(text: str) -> str:
@@ -105,7 +105,7 @@ def _table(label: str, rows: Sequence[Result]) -> Table:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _label(name: str) -> str:
@@ -124,7 +124,7 @@ def _cell(value: object, letter: str) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(_cell(each, letter) for each in value)
     if letter:
-        return str(value)[:8]
+        value = str(value)[:8]
     text = " ".join(visible(str(value)).split())
     return text if len(text) <= CELL else text[: CELL - 1] + "\u2026"
 

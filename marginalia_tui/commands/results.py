@@ -71,7 +71,7 @@ class ResultField:
 
 @cache
 def result_fields(cls: type[Result]) -> tuple[ResultField, ...]:
-    """The fields of a result in the order of the class, rows and prose behind the facts about them."""
+    """The fields of a result: its own, those of its base, then rows and prose."""
     hints = get_type_hints(cls, include_extras=True)
     found = []
     for name, info in cls.model_fields.items():
@@ -80,7 +80,7 @@ def result_fields(cls: type[Result]) -> tuple[ResultField, ...]:
         prose = any(isinstance(mark, ProseMark) for mark in marks)
         bulk = prose or _holds_rows(hints[name])
         found.append(ResultField(name, info.alias or name, letter, bulk, prose))
-    return tuple(sorted(found, key=lambda each: each.bulk))
+    return tuple(sorted(found, key=lambda each: (each.bulk, each.name not in cls.__annotations__)))
 
 
 def to_data(result: Result, name: Naming = by_uuid) -> dict[str, Any]:

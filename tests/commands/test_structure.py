@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -176,6 +177,14 @@ def test_help_lists_and_explains(world: World) -> None:
     assert "from 1 to 200" in world.run("/help list-parts")["page"]
     with pytest.raises(NotFound, match="Did you mean edit-part"):
         world.run("/help edit-prat")
+
+
+def test_help_reads_the_manual(world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "manual").mkdir()
+    (tmp_path / "manual" / "swipes.md").write_text("# Swipes\n\nAlternatives of a part.\n")
+    monkeypatch.setattr("marginalia_tui.resources.data_folder", lambda: tmp_path)
+    assert world.run("/help")["topics"] == ["swipes"]
+    assert world.run("/help swipes")["page"].startswith("# Swipes")
 
 
 def test_help_needs_no_book(world: World) -> None:

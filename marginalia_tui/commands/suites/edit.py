@@ -16,6 +16,7 @@ from marginalia_tui.commands.passages import closest_passage, find_passage, repl
 from marginalia_tui.commands.patterns import around, first_words
 from marginalia_tui.commands.references import OpenBook, PartRef, open_book
 from marginalia_tui.commands.results import PartHandle, Result
+from marginalia_tui.commands.results import Prose as Passage
 from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.commands.suites.read import version_of
 from marginalia_tui.domain.errors import Ambiguous, Invalid, NotFound, Stale
@@ -40,8 +41,8 @@ class PartChanged(Result):
     position: int | None = None
     words: int
     version: str
-    passage: str | None = None
     warning: str | None = None
+    passage: Passage | None = None
 
     def sentence(self) -> str:
         """What became of the part."""

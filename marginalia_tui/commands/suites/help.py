@@ -1,4 +1,7 @@
-"""Help: the registry, read aloud. It can't be out of date, since the same definitions check the arguments."""
+"""Help: the registry, read aloud, and the pages of the manual.
+
+The pages of commands can't be out of date, since the same definitions check the arguments.
+"""
 
 from typing import Annotated
 
@@ -7,6 +10,7 @@ from pydantic import Field
 from marginalia_tui.commands.context import Context
 from marginalia_tui.commands.definition import CommandDefinition, Param, Parameter, Severity, command
 from marginalia_tui.commands.results import Prose, Result
+from marginalia_tui.resources import manual_page, manual_pages
 
 
 class CommandRow(Result):
@@ -21,42 +25,47 @@ class CommandHelp(Result):
     """The commands there are."""
 
     hint: Prose
+    topics: list[str]
     commands: list[CommandRow]
 
 
-class CommandPage(Result):
-    """The page of one command, as Markdown."""
+class HelpPage(Result):
+    """A page, as Markdown: of a command, or of the manual."""
 
-    command: str
+    topic: str
     page: Prose
 
     def untold(self) -> frozenset[str]:
-        """The page names the command."""
-        return frozenset({"command"})
+        """The page names its topic."""
+        return frozenset({"topic"})
 
 
 @command(
     "help",
     title="Help",
     severity=Severity.READ,
-    returns="the commands, or the page of one",
+    returns="the commands and topics, or the page of one",
     example="/help edit-part",
 )
 def help_on(
     ctx: Context,
     name: Annotated[
         Annotated[str | None, Field(max_length=200)],
-        Param("the command to explain; without it all are listed", names="command"),
+        Param("the command or topic to explain; without it all are listed", names="command"),
     ] = None,
-) -> CommandHelp | CommandPage:
-    """Lists the commands, or explains one of them."""
+) -> CommandHelp | HelpPage:
+    """Lists the commands and the topics of the manual, or explains one of them."""
+    topics = manual_pages()
     if name is not None:
-        definition = ctx.registry.get(name.strip().removeprefix("/"))
-        return CommandPage(command=definition.name, page=page_of_command(definition))
+        wanted = name.strip().removeprefix("/")
+        if wanted in topics and wanted not in ctx.registry:
+            return HelpPage(topic=wanted, page=manual_page(wanted))
+        definition = ctx.registry.get(wanted)
+        return HelpPage(topic=definition.name, page=page_of_command(definition))
     rows = [
         CommandRow(command=f"/{each.name}", does=mark_of(each), description=each.description) for each in ctx.registry
     ]
-    return CommandHelp(commands=rows, hint="`/help NAME` explains one of them, with an example.")
+    return CommandHelp(commands=rows, topics=list(topics), hint="`/help NAME` explains a command or a topic.")
 
 
 def mark_of(definition: CommandDefinition) -> str:

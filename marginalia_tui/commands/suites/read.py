@@ -94,6 +94,8 @@ class PartRow(Result):
 class PartList(Page):
     """The parts of a branch, in reading order."""
 
+    thing = ("part", "parts")
+
     branch: int | None
     parts: list[PartRow]
 
@@ -139,10 +141,10 @@ class PartText(Slice):
     branch: int | None = None
     swipe: str | None = None
     version: str
-    instructions: str
-    scene: str
-    pov: str
-    present: str
+    instructions: str | None = None
+    scene: str | None = None
+    pov: str | None = None
+    present: str | None = None
 
     def untold(self) -> frozenset[str]:
         """A short part is shown without the numbers of its slice."""
@@ -172,16 +174,16 @@ def get_part(
         swipes = opened.tree.swipes(uuid)
         return PartText(
             part=uuid,
-            position=opened.depths[uuid],
+            position=opened.tree.position(uuid),
             title=value.title,
             words=value.words,
             branch=opened.off_branch(uuid),
             swipe=f"{list(swipes).index(uuid) + 1} of {len(swipes)}" if len(swipes) > 1 else None,
             version=version_of(opened.row(uuid).hash),
-            instructions=value.instructions,
-            scene=value.scene,
-            pov=value.pov,
-            present=value.present,
+            instructions=value.instructions or None,
+            scene=value.scene or None,
+            pov=value.pov or None,
+            present=value.present or None,
             **slice_of(value.text, offset, length),
         )
 
@@ -203,6 +205,8 @@ class BranchRow(Result):
 
 class BranchList(Page):
     """The branches of a book, oldest first."""
+
+    thing = ("branch", "branches")
 
     branches: list[BranchRow]
 
@@ -247,6 +251,8 @@ class SwipeRow(Result):
 
 class SwipeList(Page):
     """The alternatives at one place of the book, oldest first."""
+
+    thing = ("swipe", "swipes")
 
     position: int
     swipes: list[SwipeRow]

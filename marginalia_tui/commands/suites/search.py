@@ -35,6 +35,8 @@ class SearchHit(Result):
 class SearchHits(Page):
     """The parts that hold a text. `hits` counts the places in all of them."""
 
+    thing = ("part", "parts")
+
     hits: int
     parts: list[SearchHit]
 
@@ -110,6 +112,8 @@ class Occurrence(Result):
 
 class Occurrences(Page):
     """The places of a pattern; `total` counts all of them, `in_parts` the parts that have one."""
+
+    thing = ("place", "places")
 
     in_parts: int
     occurrences: list[Occurrence]
