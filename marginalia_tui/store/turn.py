@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 
 
@@ -78,10 +79,10 @@ class WriterTurn:
                 self._taken = False
 
     def close(self) -> None:
-        """Closes the files."""
-        os.close(self._turn)
-        os.close(self._next)
+        """Closes the files; a second time does nothing."""
+        for file in (self._turn, self._next):
+            file.close()
 
 
-def _open(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+def _open(path: Path) -> FileIO:
+    return FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600), "r+")
