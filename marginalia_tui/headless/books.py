@@ -2,21 +2,23 @@
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from marginalia_tui.commands.context import AlwaysYes, Answers, NobodyToAsk
 from marginalia_tui.commands.line import CommandLine
-from marginalia_tui.commands.render import to_text
+from marginalia_tui.commands.render import to_plain
 from marginalia_tui.commands.results import to_data
 from marginalia_tui.domain.errors import MarginaliaError
 from marginalia_tui.headless.output import print_error, print_json, print_text, table
 from marginalia_tui.services.books import find_book, list_books
-from marginalia_tui.services.exchange.library import export_book, import_book
 from marginalia_tui.studio import Studio
 
 
 def bring_in(studio: Studio, options: argparse.Namespace) -> int:
     """`import`."""
+    from marginalia_tui.services.exchange.library import import_book
+
     path = Path(options.path).expanduser()
     book = import_book(studio.store, path, title=options.title, format=options.format, level=options.level)
     if options.json:
@@ -30,6 +32,8 @@ def bring_in(studio: Studio, options: argparse.Namespace) -> int:
 
 def take_out(studio: Studio, options: argparse.Namespace) -> int:
     """`export`."""
+    from marginalia_tui.services.exchange.library import export_book
+
     with studio.store.read() as tx:
         book = find_book(tx, options.book)
     path, size = export_book(
@@ -99,7 +103,7 @@ def run_line(studio: Studio, options: argparse.Namespace) -> int:
     if options.json:
         print_json({"command": name, "ok": True, "result": to_data(result)})
     else:
-        print_text(to_text(result))
+        print_text(to_plain(result))
     return 0
 
 
@@ -112,7 +116,7 @@ def show_commands(studio: Studio, options: argparse.Namespace) -> int:
         return 0
     if options.name:
         result = studio.dispatcher.run("help", [options.name], studio.scope(None, NobodyToAsk()))
-        print_text(to_text(result))
+        print_text(to_plain(result))
         return 0
     rows = [
         {"command": f"/{command.name}", "does": command.severity.word, "description": command.description}
@@ -120,3 +124,12 @@ def show_commands(studio: Studio, options: argparse.Namespace) -> int:
     ]
     print_text(table(rows, ("command", "does", "description"), "There are no commands."))
     return 0
+
+
+VERBS: dict[str, Callable[[Studio, argparse.Namespace], int]] = {
+    "import": bring_in,
+    "export": take_out,
+    "books": show_books,
+    "exec": run_line,
+    "commands": show_commands,
+}

@@ -1,9 +1,18 @@
 """The grammar of the headless verbs. It imports nothing but argparse."""
 
 import argparse
-from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
-Verbs = "argparse._SubParsersAction[argparse.ArgumentParser]"
+if TYPE_CHECKING:
+    Group = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+class Add(Protocol):
+    """Adds a verb to a group of verbs, or to those of the program."""
+
+    def __call__(self, name: str, text: str, under: "Group | None" = None) -> argparse.ArgumentParser:
+        """The parser of the new verb."""
+        ...
 
 
 def build(version: str) -> argparse.ArgumentParser:
@@ -21,17 +30,14 @@ def build(version: str) -> argparse.ArgumentParser:
     top.add_argument("--json", action="store_true", default=False, help="answer with JSON")
     verbs = top.add_subparsers(dest="verb", metavar="VERB")
 
-    def add(name: str, text: str, under: "argparse._SubParsersAction[argparse.ArgumentParser]" = verbs):  # type: ignore[no-untyped-def]
-        return under.add_parser(name, help=text, description=text, parents=[shared])
+    def add(name: str, text: str, under: "Group | None" = None) -> argparse.ArgumentParser:
+        return (under or verbs).add_parser(name, help=text, description=text, parents=[shared])
 
     _books(add)
     _models(add, verbs)
     _agents(add, verbs)
     _runs(add, verbs)
     return top
-
-
-Add = Callable[..., argparse.ArgumentParser]
 
 
 def _books(add: Add) -> None:
@@ -58,7 +64,7 @@ def _books(add: Add) -> None:
     add("doctor", "check terminal, store, models and disk, and say what to do")
 
 
-def _models(add: Add, verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _models(add: Add, verbs: "Group") -> None:
     group = verbs.add_parser("model", help="the language models").add_subparsers(
         dest="action", metavar="ACTION", required=True
     )
@@ -84,7 +90,7 @@ def _models(add: Add, verbs: "argparse._SubParsersAction[argparse.ArgumentParser
         add(name, text, group).add_argument("name", metavar="NAME")
 
 
-def _agents(add: Add, verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _agents(add: Add, verbs: "Group") -> None:
     group = verbs.add_parser("agent", help="the agents").add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, text in (("add", "add an agent"), ("set", "change an agent")):
         agent = add(name, text, group)
@@ -115,7 +121,7 @@ def _agents(add: Add, verbs: "argparse._SubParsersAction[argparse.ArgumentParser
         add(name, text, group).add_argument("name", metavar="NAME")
 
 
-def _runs(add: Add, verbs: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _runs(add: Add, verbs: "Group") -> None:
     group = verbs.add_parser("run", help="the runs of agents").add_subparsers(
         dest="action", metavar="ACTION", required=True
     )

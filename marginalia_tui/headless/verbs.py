@@ -2,23 +2,26 @@
 
 import argparse
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
-from marginalia_tui.headless import agents, books, doctor, models, runs
 from marginalia_tui.logs import start_log
 from marginalia_tui.store.schema import prepare_home
 from marginalia_tui.studio import Studio
 
 Verb = Callable[[Studio, argparse.Namespace], int]
 
-_PLAIN: dict[str, Verb] = {
-    "import": books.bring_in,
-    "export": books.take_out,
-    "books": books.show_books,
-    "exec": books.run_line,
-    "commands": books.show_commands,
+_MODULES = {
+    "import": "books",
+    "export": "books",
+    "books": "books",
+    "exec": "books",
+    "commands": "books",
+    "model": "models",
+    "agent": "agents",
+    "run": "runs",
 }
-_GROUPS: dict[str, dict[str, Verb]] = {"model": models.VERBS, "agent": agents.VERBS, "run": runs.VERBS}
+"""Verb -> the module below this package that does it, imported when it is needed."""
 
 
 def do(options: argparse.Namespace, home: Path) -> int:
@@ -28,14 +31,17 @@ def do(options: argparse.Namespace, home: Path) -> int:
         MarginaliaError: it is refused or failed.
     """
     if options.verb == "demo":
-        from marginalia_tui.headless import demo
+        from marginalia_tui.headless.demo import run_demo
 
-        return demo.run_demo(options)
+        return run_demo(options)
     if options.verb == "doctor":
-        return doctor.examine(home, as_json=options.json)
+        from marginalia_tui.headless.doctor import examine
+
+        return examine(home, as_json=options.json)
     prepare_home(home)
     start_log(home)
-    verb = _GROUPS[options.verb][options.action] if options.verb in _GROUPS else _PLAIN[options.verb]
+    verbs: dict[str, Verb] = import_module(f"marginalia_tui.headless.{_MODULES[options.verb]}").VERBS
+    verb = verbs[getattr(options, "action", options.verb)]
     studio = Studio(home, pace=0)
     try:
         return verb(studio, options)

@@ -1,0 +1,512 @@
+"""Whole runs against a scripted server: what is done, where they rest, how they are steered."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from marginalia_tui.agent import transcript
+from marginalia_tui.agent.events import CallAnswered, CallMade, Rested, RoundBegan, TextArrived
+from marginalia_tui.domain.chat import ModelDefinition
+from marginalia_tui.domain.errors import Invalid, Locked, NotFound, Refused, StatusConflict
+from marginalia_tui.domain.items import Book, Part, Plan
+from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.services.parts import story_tree
+from marginalia_tui.settings import Settings
+from marginalia_tui.store.journal import Act
+from marginalia_tui.store.space import LIBRARY
+from marginalia_tui.store.store import Store
+from tests.support.runs import desk, part_texts
+from tests.support.scripted_server import Mark, Pause, Reply, ScriptedServer, calls, chunk, error, hang, stream, text
+
+FIXED = [
+    calls(("list-parts", {}), usage=(100, 10)),
+    calls(("edit-part", {"part": "h:m1", "old": "teh cat", "new": "the cat"}), said="I correct it.", usage=(150, 20)),
+    calls(("finish", {"report": "One slip corrected."}), usage=(200, 5)),
+]
+
+
+def _first_part(store: Store, book: str) -> Part:
+    with store.read() as tx:
+        space = tx.space(LIBRARY)
+        return space.get(Part, story_tree(space, space.get(Book, book)).active[0])
+
+
+def test_a_run_works_on_the_copy_and_is_done(store: Store) -> None:
+    with ScriptedServer(FIXED) as server, desk(store, server.url, ["There sat teh cat.", "Two."]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert (seen.status, seen.reason) == (RunStatus.DONE, "One slip corrected.")
+        assert part_texts(store, made.book) == ["There sat teh cat.", "Two."]
+        assert part_texts(store, made.book, seen.copy) == ["There sat the cat.", "Two."]
+        assert (seen.rounds, seen.usage.prompt, seen.usage.completion, seen.context_tokens) == (3, 450, 35, 205)
+        assert seen.attention
+        roles = [entry.message.role for entry in made.entries(run)]
+        assert roles == ["user", "assistant", "tool", "assistant", "tool", "assistant", "tool"]
+        kinds = {type(event) for event in made.events}
+        assert {RoundBegan, TextArrived, CallMade, CallAnswered, Rested} <= kinds
+
+
+def test_requests_keep_their_beginning_byte_for_byte(store: Store) -> None:
+    with ScriptedServer(FIXED) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        made.rest(made.start())
+        bodies = [each.body for each in server.requests]
+        for before, after in zip(bodies, bodies[1:], strict=False):
+            assert after["messages"][: len(before["messages"])] == before["messages"]
+            assert after["tools"] == before["tools"]
+
+
+def test_every_change_names_run_and_call(store: Store) -> None:
+    with ScriptedServer(FIXED) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        run = made.start()
+        copy = made.rest(run).copy
+        with store.read() as tx:
+            rows = tx.connection.exec_driver_sql(
+                "SELECT c.actor, c.run, c.call FROM journal j JOIN change c ON c.id = j.change_id WHERE j.space_id = ?",
+                (copy,),
+            ).all()
+        assert [tuple(row) for row in rows] == [("agent", run, "call_3_0")]
+
+
+def test_the_book_is_held_while_it_works_and_free_afterwards(store: Store) -> None:
+    gate, asked = threading.Event(), threading.Event()
+    slow = stream(Mark(asked), Pause(gate), chunk({"content": "Done."}), chunk({}, "stop"))
+    with ScriptedServer([slow]) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        assert asked.wait(20)
+        part = _first_part(store, made.book)
+        with pytest.raises(Locked, match="Corrector"), store.write(Act(actor="author", label="edit")) as tx:
+            tx.space(LIBRARY).delete(Part, [part.uuid])
+        gate.set()
+        assert made.rest(run).status is RunStatus.IDLE
+        with pytest.raises(Locked), store.write(Act(actor="author", label="edit")) as tx:
+            tx.space(LIBRARY).delete(Part, [part.uuid])
+        made.runner.finish(run)
+        with store.write(Act(actor="author", label="edit", book=made.book)) as tx:
+            book = tx.space(LIBRARY).get(Book, made.book)
+            assert tx.space(LIBRARY).put([Book(uuid=book.uuid, title="Free", active_leaf=book.active_leaf)])
+
+
+def test_a_failed_call_skips_the_rest_of_the_answer(store: Store) -> None:
+    script = [
+        calls(
+            ("list-parts", {}),
+            ("edit-part", {"part": "h:m1", "old": "not there at all", "new": "x"}),
+            ("append-to-part", {"part": "h:m1", "text": " More."}),
+        ),
+        calls(("finish", {"report": "Done."})),
+    ]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        good, failed, skipped, done = made.results(run)
+        assert (good[0], failed[0], skipped[0], done[0]) == (True, False, False, True)
+        assert failed[1].startswith("Error: ")
+        assert "not made" in skipped[1]
+        assert part_texts(store, made.book, seen.copy) == ["One."]
+
+
+def _one_call(name: str, written: Any) -> list[Reply]:
+    return [calls((name, written)), calls(("finish", {"report": "Done."}))]
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "says"),
+    [
+        ("list_prats", {}, "list-parts"),
+        ("edit-part", '{"part": "h:m1", "old', "JSON"),
+        ("edit-part", {"part": "h:m99", "old": "a", "new": "b"}, "h:m99"),
+        ("list-parts", {"limit": 5000}, "limit"),
+        ("update_plan", {"steps": "all"}, "list"),
+        ("finish", {}, "report"),
+    ],
+)
+def test_a_wrong_call_is_answered_with_what_to_change(store: Store, name: str, written: Any, says: str) -> None:
+    with ScriptedServer(_one_call(name, written)) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        assert made.rest(run).status is RunStatus.DONE
+        ok, answer = made.results(run)[0]
+        assert not ok
+        assert answer.startswith("Error: ")
+        assert says in answer
+
+
+def test_f05_a_call_that_was_cut_off_is_not_made(store: Store) -> None:
+    script = [
+        text("I append.", calls=[("append-to-part", '{"part": "h:m1", "text": "and th')], finish="length"),
+        calls(("finish", {"report": "Done."})),
+    ]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        ok, answer = made.results(run)[0]
+        assert not ok
+        assert "cut off" in answer
+        assert part_texts(store, made.book, seen.copy) == ["One."]
+        assert server.requests[1].body["messages"][2]["tool_calls"][0]["function"]["arguments"] == "{}"
+
+
+def test_f10_ids_that_a_server_gives_twice_are_told_apart(store: Store) -> None:
+    script = [calls(("list-parts", {})), calls(("list-parts", {})), calls(("finish", {"report": "Done."}))]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        assert made.rest(run).status is RunStatus.DONE
+        ids = [call.id for entry in made.entries(run) for call in entry.message.calls]
+        assert len(ids) == len(set(ids)) == 3
+
+
+def test_a_reply_without_a_call_ends_the_turn_and_the_author_goes_on(store: Store) -> None:
+    script = [text("Shall I?"), calls(("finish", {"report": "As you say."}))]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert (seen.status, seen.reason, seen.attention) == (RunStatus.IDLE, "Shall I?", True)
+        made.runner.acknowledge(run)
+        assert not made.run(run).attention
+        made.runner.send(run, "Yes, please.")
+        assert made.rest(run).status is RunStatus.DONE
+        assert server.requests[1].body["messages"][-1] == {"role": "user", "content": "Yes, please."}
+
+
+def test_ask_user_waits_with_the_question(store: Store) -> None:
+    script = [calls(("ask_user", {"question": "British or American?"})), calls(("finish", {"report": "Done."}))]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert (seen.status, seen.reason) == (RunStatus.IDLE, "British or American?")
+        made.runner.send(run, "British.")
+        assert made.rest(run).status is RunStatus.DONE
+
+
+def test_a_message_to_a_working_run_is_read_in_the_next_round(store: Store) -> None:
+    gate, asked = threading.Event(), threading.Event()
+    slow = calls(("list-parts", {}))
+    slow = Reply(headers=slow.headers, steps=(slow.steps[0], Mark(asked), Pause(gate), *slow.steps[1:]))
+    with (
+        ScriptedServer([slow, calls(("finish", {"report": "Done."}))]) as server,
+        desk(store, server.url, ["One."]) as made,
+    ):
+        run = made.start()
+        assert asked.wait(20)
+        made.runner.send(run, "Only chapter 1.")
+        made.runner.send(run, "And be brief.")
+        gate.set()
+        assert made.rest(run).status is RunStatus.DONE
+        said = server.requests[1].body["messages"][-1]["content"]
+        assert said.index("Only chapter 1.") < said.index("And be brief.")
+
+
+def test_a_message_in_the_moment_of_the_end_is_not_lost(store: Store) -> None:
+    """The end of a turn and a message are decided by one transaction."""
+    gate, asked = threading.Event(), threading.Event()
+    first = stream(Mark(asked), Pause(gate), chunk({"content": "I am done."}), chunk({}, "stop"))
+    script = [first, calls(("finish", {"report": "Heard."}))]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        assert asked.wait(20)
+        made.runner.send(run, "One more thing.")
+        gate.set()
+        assert made.rest(run).status is RunStatus.DONE
+        with store.read() as tx:
+            assert transcript.queued(tx, run) == []
+
+
+def test_the_plan_is_kept_in_the_copy(store: Store) -> None:
+    steps = [{"step": "Read", "status": "completed"}, {"step": "Correct", "status": "In progress"}]
+    script = [calls(("update_plan", {"steps": steps})), calls(("finish", {"report": "Done."}))]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        with store.read() as tx:
+            plan = tx.space(seen.copy).get(Plan, run)
+        assert '"done"' in plan.steps
+        assert '"in_progress"' in plan.steps
+
+
+def test_limits_pause_with_their_reason(store: Store) -> None:
+    script: Callable[[dict[str, Any]], Reply] = lambda body: calls(("list-parts", {}), usage=(100, 10))  # noqa: E731
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."], max_rounds=3) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert (seen.status, seen.rounds, seen.attention) == (RunStatus.PAUSED, 3, True)
+        assert "3 rounds" in seen.reason
+
+
+def test_the_token_budget_pauses(store: Store) -> None:
+    script: Callable[[dict[str, Any]], Reply] = lambda body: calls(("list-parts", {}), usage=(100, 10))  # noqa: E731
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."], token_budget=200) as made:
+        seen = made.rest(made.start())
+        assert (seen.status, seen.rounds) == (RunStatus.PAUSED, 2)
+        assert "200 tokens" in seen.reason
+
+
+def test_the_context_cap_pauses_before_the_request(store: Store) -> None:
+    with ScriptedServer([text("never asked")]) as server, desk(store, server.url, ["One."], context_cap=50) as made:
+        seen = made.rest(made.start())
+        assert seen.status is RunStatus.PAUSED
+        assert "50 tokens" in seen.reason
+        assert server.requests == []
+
+
+def test_a_model_that_fails_pauses_in_plain_words_and_a_resume_goes_on(store: Store) -> None:
+    script = [error(401, "Invalid API Key", "authentication_error"), *FIXED]
+    with ScriptedServer(script) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert seen.status is RunStatus.PAUSED
+        assert "key" in seen.reason
+        assert seen.rounds == 0
+        made.runner.resume(run, "The key is right now.", observers=[made.events.append])
+        assert made.rest(run).status is RunStatus.DONE
+        last = server.requests[1].body["messages"][-1]["content"]
+        assert "The key is right now." in last
+
+
+def test_pause_waits_for_the_round_and_resume_goes_on(store: Store) -> None:
+    gate, asked = threading.Event(), threading.Event()
+    first = calls(("list-parts", {}))
+    first = Reply(headers=first.headers, steps=(Mark(asked), Pause(gate), *first.steps))
+    with ScriptedServer([first, *FIXED[1:]]) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        run = made.start()
+        assert asked.wait(20)
+        made.runner.pause(run)
+        assert made.run(run).status is RunStatus.PAUSING
+        gate.set()
+        seen = made.rest(run)
+        assert (seen.status, seen.attention) == (RunStatus.PAUSED, False)
+        made.runner.resume(run)
+        assert made.rest(run).status is RunStatus.DONE
+        assert len(server.requests) == 3
+
+
+def test_pause_now_gives_the_request_up(store: Store) -> None:
+    with ScriptedServer([hang(), *FIXED]) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        run = made.start()
+        server.wait_for(1)
+        made.runner.pause(run, now=True)
+        seen = made.rest(run)
+        assert (seen.status, seen.rounds) == (RunStatus.PAUSED, 0)
+        assert server.requests[0].gone.wait(20)
+        made.runner.resume(run)
+        assert made.rest(run).status is RunStatus.DONE
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_stop_gives_the_request_up_and_keeps_or_drops_the_copy(store: Store, keep: bool) -> None:
+    with ScriptedServer([hang()]) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        server.wait_for(1)
+        made.runner.stop(run, keep=keep)
+        seen = made.rest(run)
+        assert seen.status is (RunStatus.STOPPED_KEPT if keep else RunStatus.STOPPED_DISCARDED)
+        assert (seen.space is not None) == keep
+
+
+def test_a_kept_run_goes_on_from_where_it_was(store: Store) -> None:
+    script = [text("Shall I?"), calls(("finish", {"report": "Done."}))]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        made.rest(run)
+        made.runner.stop(run, keep=True)
+        assert made.run(run).status is RunStatus.STOPPED_KEPT
+        made.runner.resume(run)
+        assert made.rest(run).status is RunStatus.DONE
+        assert server.requests[1].body["messages"][-1]["role"] == "user"
+
+
+def test_a_destructive_call_waits_as_a_row_and_is_made_when_it_is_approved(store: Store) -> None:
+    script = [
+        calls(("list-parts", {})),
+        calls(("replace-part-text", {"part": "h:m1", "text": "All new."})),
+        calls(("finish", {"report": "Done."})),
+    ]
+    options: dict[str, Any] = {"destructive": "ask", "commands": "all"}
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."], **options) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert (seen.status, seen.attention) == (RunStatus.WAITING_APPROVAL, True)
+        from marginalia_tui.agent import approvals
+
+        with store.read() as tx:
+            (waiting,) = approvals.pending(tx, run)
+        assert waiting.command == "replace-part-text"
+        assert waiting.arguments["part"] == _first_part(store, made.book).uuid
+        with pytest.raises(NotFound, match=waiting.call):
+            made.runner.decide(run, "call_99_9", "approve")
+        made.runner.decide(run, waiting.call, "approve")
+        assert made.rest(run).status is RunStatus.DONE
+        assert part_texts(store, made.book, seen.copy) == ["All new."]
+
+
+def test_a_denied_call_is_told_with_the_reason(store: Store) -> None:
+    script = [
+        calls(("list-parts", {})),
+        calls(("replace-part-text", {"part": "h:m1", "text": "All new."})),
+        calls(("finish", {"report": "Done."})),
+    ]
+    options: dict[str, Any] = {"destructive": "ask", "commands": "all"}
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."], **options) as made:
+        run = made.start()
+        copy = made.rest(run).copy
+        made.runner.decide(run, "call_3_0", "deny", why="Keep my words.")
+        assert made.rest(run).status is RunStatus.DONE
+        ok, answer = made.results(run)[1]
+        assert not ok
+        assert "Keep my words." in answer
+        assert part_texts(store, made.book, copy) == ["One."]
+
+
+def test_always_is_for_the_command_and_the_run(store: Store) -> None:
+    script = [
+        calls(("list-parts", {})),
+        calls(("replace-part-text", {"part": "h:m1", "text": "New."})),
+        calls(("replace-part-text", {"part": "h:m1", "text": "Newer."})),
+        calls(("finish", {"report": "Done."})),
+    ]
+    options: dict[str, Any] = {"destructive": "ask", "commands": "all"}
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."], **options) as made:
+        run = made.start()
+        copy = made.rest(run).copy
+        made.runner.decide(run, "call_3_0", "approve", always=True)
+        assert made.rest(run).status is RunStatus.DONE
+        assert part_texts(store, made.book, copy) == ["Newer."]
+
+
+def test_a_pause_while_a_call_waits_is_no_denial(store: Store) -> None:
+    script = [
+        calls(("list-parts", {})),
+        calls(("replace-part-text", {"part": "h:m1", "text": "New."})),
+        calls(("finish", {"report": "Done."})),
+    ]
+    options: dict[str, Any] = {"destructive": "ask", "commands": "all"}
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."], **options) as made:
+        run = made.start()
+        made.rest(run)
+        made.runner.pause(run)
+        assert made.run(run).status is RunStatus.PAUSED
+        made.runner.resume(run)
+        assert made.rest(run).status is RunStatus.WAITING_APPROVAL
+        made.runner.decide(run, "call_3_0", "approve")
+        assert made.rest(run).status is RunStatus.DONE
+
+
+def test_deny_mode_leaves_destructive_tools_out(store: Store) -> None:
+    with ScriptedServer([text("Hm.")]) as server, desk(store, server.url, ["One."], commands="all") as made:
+        made.rest(made.start())
+        names = {tool["function"]["name"] for tool in server.requests[0].body["tools"]}
+        assert "edit-part" in names
+        assert "delete-part" not in names
+        assert {"finish", "ask_user", "update_plan", "get_run_status"} <= names
+
+
+def test_a_conversation_asks_first(store: Store) -> None:
+    with (
+        ScriptedServer([calls(("ask_user", {"question": "What shall I do?"}))]) as server,
+        desk(store, server.url, ["One."]) as made,
+    ):
+        run = made.start(interactive=True)
+        assert made.rest(run).status is RunStatus.IDLE
+        first = server.requests[0].body["messages"]
+        assert "ask_user" in first[1]["content"]
+
+
+def test_an_unfinished_run_blocks_a_second(store: Store) -> None:
+    with ScriptedServer([text("Hm.")]) as server, desk(store, server.url, ["One."]) as made:
+        made.rest(made.start())
+        with pytest.raises(Refused, match="IDLE"):
+            made.start()
+
+
+def test_limits_of_the_settings_refuse_a_start(store: Store) -> None:
+    with ScriptedServer([text("Hm.")]) as server, desk(store, server.url, ["One."]) as made:
+        made.settings = Settings(max_copies=1)
+        run = made.start()
+        made.rest(run)
+        made.runner.finish(run)
+        with pytest.raises(Refused, match="max_copies"):
+            made.start()
+
+
+def test_a_disabled_agent_does_not_start(store: Store) -> None:
+    with ScriptedServer([]) as server, desk(store, server.url, ["One."], enabled=False) as made:
+        with pytest.raises(Refused, match="disabled"):
+            made.start()
+        with store.read() as tx:
+            assert tx.connection.exec_driver_sql("SELECT count(*) FROM space").scalar() == 1
+
+
+def test_a_run_that_is_over_takes_no_message(store: Store) -> None:
+    with ScriptedServer(FIXED) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        run = made.start()
+        made.rest(run)
+        with pytest.raises(StatusConflict, match="DONE"):
+            made.runner.send(run, "More?")
+        with pytest.raises(Invalid):
+            made.runner.send(run, "  ")
+
+
+def test_a_fault_of_a_command_fails_the_run_and_keeps_the_copy(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    from marginalia_tui.commands import dispatch
+
+    real = dispatch.Dispatcher.prepare
+
+    def broken(self: dispatch.Dispatcher, name: str, *rest: Any) -> Any:
+        if name == "edit-part":
+            raise KeyError("a fault")
+        return real(self, name, *rest)
+
+    with ScriptedServer(FIXED[:2]) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        monkeypatch.setattr(dispatch.Dispatcher, "prepare", broken)
+        run = made.start()
+        seen = made.rest(run)
+        assert seen.status is RunStatus.FAILED
+        assert seen.space is not None
+        assert "KeyError" in seen.reason
+
+
+def test_parking_pauses_and_the_next_studio_goes_on(store: Store) -> None:
+    with ScriptedServer([hang(), *FIXED]) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        run = made.start()
+        server.wait_for(1)
+        made.runner.park()
+        seen = made.run(run)
+        assert (seen.status, seen.wish) == (RunStatus.PAUSED, "parked")
+        again = type(made.runner)(made.runner._parts)
+        again.work(run)
+        worker = again.worker(run)
+        assert worker is None or worker.done.wait(20)
+        assert made.run(run).status is RunStatus.DONE
+
+
+def test_cost_is_counted_at_the_prices_of_the_model(store: Store) -> None:
+    from marginalia_tui.services.models import save_model
+
+    with ScriptedServer(FIXED) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        priced = ModelDefinition(name="scripted", base_url=server.url, model="x", price_in=2.0, price_out=10.0)
+        save_model(store, priced)
+        seen = made.rest(made.start())
+        assert seen.cost == pytest.approx((450 * 2 + 35 * 10) / 1_000_000)
+
+
+def test_the_live_answer_is_there_while_it_streams(store: Store) -> None:
+    gate, asked = threading.Event(), threading.Event()
+    slow = stream(
+        chunk({"reasoning_content": "Hm."}), chunk({"content": "I beg"}), Mark(asked), Pause(gate), chunk({}, "stop")
+    )
+    with ScriptedServer([slow]) as server, desk(store, server.url, ["One."]) as made:
+        seen = threading.Event()
+
+        def heard(event: object) -> None:
+            if isinstance(event, TextArrived):
+                seen.set()
+
+        run = made.runner.start(made.agent.uuid, observers=[heard])
+        assert seen.wait(20)
+        live = made.runner.live(run)
+        assert live is not None
+        assert (live.text, live.reasoning) == ("I beg", "Hm.")
+        assert made.runner.live(run, live.version) is None
+        gate.set()
+        made.rest(run)
+        assert made.runner.live(run) is None
