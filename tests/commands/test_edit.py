@@ -2,9 +2,10 @@ from dataclasses import replace
 
 import pytest
 
+from marginalia_tui.commands.context import Control
 from marginalia_tui.commands.dispatch import Prepared
 from marginalia_tui.commands.results import by_uuid, to_data
-from marginalia_tui.domain.errors import Ambiguous, Declined, Invalid, Locked, NotFound, Refused, Stale
+from marginalia_tui.domain.errors import Ambiguous, Cancelled, Declined, Invalid, Locked, NotFound, Refused, Stale
 from tests.commands.world import DISPATCHER, World
 
 
@@ -258,6 +259,19 @@ def test_only_the_active_branch_is_replaced(world: World) -> None:
     assert world.call("get-part", part=swipe)["text"] == "A lamp elsewhere."
     world.call("search-replace-parts", pattern="lamp", replacement="candle", part=swipe)
     assert world.call("get-part", part=swipe)["text"] == "A candle elsewhere."
+
+
+def test_a_search_and_replace_that_is_stopped_changes_nothing(world: World) -> None:
+    above = world.parts[2]
+    for _ in range(150):
+        above = world.add(above, text="A lamp.")
+    world.run(f"/switch-branch {above}")
+    control = Control(lambda text, detail: control.stop())
+    before = world.journal()
+    with pytest.raises(Cancelled):
+        DISPATCHER.run("search-replace-parts", {"pattern": "lamp", "replacement": "x"}, world.author, control)
+    assert control.status == ("Searching", "part 100 of 153, 99 places")
+    assert world.journal() == before and not world.answers.questions
 
 
 def test_handles_are_named_at_the_border_only(world: World) -> None:

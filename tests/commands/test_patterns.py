@@ -1,4 +1,6 @@
+import contextlib
 import re
+import threading
 import time
 
 import pytest
@@ -74,6 +76,24 @@ def test_f52_the_time_is_that_of_the_whole_command(monkeypatch: pytest.MonkeyPat
     with pytest.raises(Refused, match="took longer than"):
         list(search.find("a" * 60 + "!"))
     assert time.monotonic() - began < 5
+
+
+def test_f52_the_screen_lives_while_a_pattern_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marginalia_tui.commands.patterns.SECONDS", 1.0)
+    ended = threading.Event()
+
+    def search() -> None:
+        with contextlib.suppress(Refused):
+            list(Search("(a|aa)+$", "regex").find("a" * 60 + "!"))
+        ended.set()
+
+    thread = threading.Thread(target=search)
+    thread.start()
+    turns = 0
+    while not ended.wait(0.005):
+        turns += 1
+    thread.join()
+    assert turns > 20
 
 
 def test_words_are_whole_in_every_script() -> None:
