@@ -4,7 +4,7 @@ The plan is made of the journals at the moment it is asked for, and made again i
 it. The apply and the new status of the run are one transaction.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from marginalia_tui.agent import runs
 from marginalia_tui.agent.merge.apply import apply_merge
@@ -36,8 +36,8 @@ class Reviews:
         """
         with self.store.read() as tx:
             found = get_run(tx, run)
-            plan = plan_merge(tx, found.copy)
-            return load_places(tx, load_texts(tx, plan))
+            plan = load_places(tx, plan_merge(tx, found.copy))
+            return replace(plan, items=load_texts(tx, plan.items))
 
     def apply(self, run: str, picks: Picks) -> Applied:
         """Applies what was picked and ends the run as APPLIED, all or nothing.

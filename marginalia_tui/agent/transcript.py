@@ -13,6 +13,7 @@ import orjson
 from sqlalchemy import Row, delete, func, insert, select
 
 from marginalia_tui.domain.chat import Answer, Call, Message
+from marginalia_tui.llm.calls import read_arguments
 from marginalia_tui.store import tables
 from marginalia_tui.store.store import ReadTx, WriteTx
 
@@ -161,6 +162,13 @@ def last_round(rows: Sequence[Entry]) -> Round:
         else:
             newer = True
     return Round(None, {}, newer)
+
+
+def final_report(rows: Sequence[Entry]) -> str:
+    """What the agent wrote when it finished; empty when it did not."""
+    end = last_round(rows)
+    found = end.result_of("finish")
+    return str((read_arguments(found[0].arguments) or {}).get("report", "")) if found else ""
 
 
 def enqueue(tx: WriteTx, run: str, kind: QueueKind, text: str) -> int:

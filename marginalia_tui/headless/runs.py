@@ -258,7 +258,7 @@ def _review(studio: Studio, options: argparse.Namespace) -> int:
     run = _named(studio, options)
     plan = studio.reviews.plan(run.uuid)
     if options.json:
-        print_json({"run": run.uuid, **to_json(plan)})
+        print_json(to_json(plan, run.uuid))
     else:
         print_text(to_text(plan))
     return 0
