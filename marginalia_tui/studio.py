@@ -10,10 +10,9 @@ from pathlib import Path
 
 from marginalia_tui.agent import agents, review
 from marginalia_tui.agent.runner import Runner, RunnerParts
+from marginalia_tui.commands.builtin import builtin_registry
 from marginalia_tui.commands.context import Answers, Scope
 from marginalia_tui.commands.dispatch import Dispatcher
-from marginalia_tui.commands.registry import Registry
-from marginalia_tui.commands.suites import book, edit, help, read, replace, search, structure
 from marginalia_tui.domain.clock import Clock
 from marginalia_tui.domain.guard import may_wait
 from marginalia_tui.llm.keys import Keys
@@ -24,9 +23,6 @@ from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
 
 log = logging.getLogger(__name__)
-
-SUITES = (book, edit, help, read, replace, search, structure)
-"""The commands that ship with the studio."""
 
 
 class Studio:
@@ -42,8 +38,7 @@ class Studio:
         self.home = home
         self.settings = load_settings(home)
         self.store = Store.open(home, clock=clock)
-        self.registry = Registry()
-        self.registry.register(*SUITES)
+        self.registry = builtin_registry()
         self.dispatcher = Dispatcher(self.registry)
         self.keys = Keys(home)
         self._pace = pace
