@@ -16,7 +16,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    theme: str = "marginalia-dark"
+    theme: str = "ink"
     """The name of a theme."""
     keymap: dict[str, str] = {}
     """Id of a binding -> the keys that trigger it, separated by commas."""

@@ -1,0 +1,366 @@
+"""The app: modes, keys, the opening and closing of the studio, and the bridge from commits to screens.
+
+It paints first. The studio (and with it the store, the models, every command) is opened on a thread after the first
+picture; screens show what they know until then. Nothing here waits for a thread, a query or a model.
+"""
+
+import asyncio
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual.app import SystemCommand
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import Screen
+
+from marginalia_tui.desk.look import read_look
+from marginalia_tui.domain.errors import MarginaliaError
+from marginalia_tui.screens.bar import BarHost
+from marginalia_tui.screens.base import BaseScreen, Looked
+from marginalia_tui.screens.library import LibraryScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from marginalia_tui.desk.news import Asking, News
+    from marginalia_tui.desk.opening import Desk
+    from marginalia_tui.store.bus import Touched
+    from marginalia_tui.studio import Studio
+
+LOOKS_APART = 0.15
+"""Seconds between two times that the screens are told to look again."""
+PARK_SECONDS = 5.0
+"""How long the end waits for the runs to be parked."""
+TWICE_SECONDS = 2.0
+
+Opener = Callable[[Path], "Desk"]
+Starter = Callable[["Studio"], str | None]
+
+
+def open_home(home: Path) -> "Desk":
+    """Opens the studio of a home, with its log."""
+    from marginalia_tui.desk.opening import open_desk
+    from marginalia_tui.logs import start_log
+
+    start_log(home)
+    return open_desk(home)
+
+
+def _book() -> Screen[Any]:
+    from marginalia_tui.screens.book import BookScreen
+
+    return BookScreen()
+
+
+def _agents() -> Screen[Any]:
+    from marginalia_tui.screens.agents import AgentsScreen
+
+    return AgentsScreen()
+
+
+def _settings() -> Screen[Any]:
+    from marginalia_tui.screens.settings import SettingsScreen
+
+    return SettingsScreen()
+
+
+class MarginaliaApp(BarHost):
+    """The studio in a terminal.
+
+    Args:
+        home: the folder of the studio.
+        opener: opens it, on a thread.
+        start: called on a thread with the open studio; the run that it answers is shown.
+        open_run: the run that is shown first.
+    """
+
+    TITLE = "Marginalia"
+    ENABLE_COMMAND_PALETTE = True
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
+        "library": LibraryScreen,
+        "book": _book,
+        "agents": _agents,
+        "settings": _settings,
+    }
+    DEFAULT_MODE = "library"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash,ctrl+o", "bar", "command", id="app.bar", key_display="/"),
+        Binding("ctrl+o", "bar", "command", show=False, priority=True, id="app.bar_always"),
+        Binding("L,f2", "mode('library')", "Library", show=False, id="app.library"),
+        Binding("B,f3", "mode('book')", "Book", show=False, id="app.book"),
+        Binding("A,f4", "mode('agents')", "Agents", show=False, id="app.agents"),
+        Binding("S,f5", "mode('settings')", "Settings", show=False, id="app.settings"),
+        Binding("f8", "answer", "Go to the run that asks", show=False, id="app.answer"),
+        Binding("f7", "stop_command", "Stop the command", show=False, id="app.stop_command"),
+        Binding("f9", "command_palette", "Palette", show=False, id="app.palette"),
+        Binding("question_mark,f1", "help", "help", id="app.help", key_display="?"),
+        Binding("q,ctrl+q", "quit", "quit", id="app.quit", key_display="q"),
+    ]
+
+    class Rang(Message):
+        """The bus told of a commit."""
+
+    class Leave(Message):
+        """A signal asks the program to end."""
+
+        def __init__(self, code: int) -> None:
+            super().__init__()
+            self.code = code
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        opener: Opener = open_home,
+        start: Starter | None = None,
+        open_run: str | None = None,
+    ) -> None:
+        super().__init__(home)
+        look = read_look(home)
+        if look.theme in self.available_themes:
+            self.theme = look.theme
+        self.set_keymap(look.keymap)
+        self._opener = opener
+        self._start = start
+        self._first_run = open_run
+        self._bell_lock = threading.Lock()
+        self._rung: Touched | None = None
+        self._rang_at = 0.0
+        self._leaving = False
+        self._interrupted_at = 0.0
+        self._unsubscribe: Callable[[], None] | None = None
+        self._told: frozenset[str] = frozenset()
+
+    @property
+    def studio(self) -> "Studio | None":
+        """The studio; None until it is open."""
+        return None if self.desk is None else self.desk.studio
+
+    # Opening
+
+    def on_mount(self) -> None:
+        """Opens the studio after the first picture."""
+        self.call_after_refresh(lambda: self.do(self._open()))
+
+    async def _open(self) -> None:
+        try:
+            desk = await self.call(self._opener, self.home)
+        except MarginaliaError as error:
+            self._show_closed(error)
+            return
+        if self._leaving:
+            self.crew.start(desk.close)
+            return
+        self.desk = desk
+        self._unsubscribe = desk.studio.store.bus.subscribe(self._on_commit)
+        self.settings_changed()
+        for screen in self.screen_stack:
+            if isinstance(screen, BaseScreen):
+                screen.look_again()
+        await self._read_news(desk)
+        run = self._first_run
+        if self._start is not None:
+            run = await self.call(self._start, desk.studio)
+        if run is not None:
+            self.open_run(run)
+
+    def _show_closed(self, error: MarginaliaError) -> None:
+        from marginalia_tui.screens.closed import ClosedScreen
+
+        self.push_screen(ClosedScreen(error.message), lambda again: self.do(self._open()) if again else self.leave(1))
+
+    def settings_changed(self) -> None:
+        """Takes theme and keys from the settings; whoever changed them calls it."""
+        if self.desk is not None:
+            settings = self.desk.studio.settings
+            if settings.theme in self.available_themes:
+                self.theme = settings.theme
+            self.set_keymap(dict(settings.keymap))
+
+    # From commits to screens
+
+    def _on_commit(self, touched: "Touched") -> None:
+        """On the thread that committed."""
+        with self._bell_lock:
+            waiting = self._rung is not None
+            self._rung = touched if self._rung is None else _both(self._rung, touched)
+        if not waiting:
+            self.post_message(self.Rang())
+
+    def on_marginalia_app_rang(self) -> None:
+        """Tells the screens, now or when the last time is long enough ago."""
+        wait = self._rang_at + LOOKS_APART - time.monotonic()
+        if wait > 0:
+            self.set_timer(wait, self._pass_on)
+        else:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        with self._bell_lock:
+            touched, self._rung = self._rung, None
+        desk = self.desk
+        if touched is None or desk is None:
+            return
+        self._rang_at = time.monotonic()
+        for screen in self.screen_stack:
+            if isinstance(screen, BaseScreen):
+                screen.post_message(Looked(touched))
+        if touched.everything or touched.runs or touched.agents:
+            self.do(self._read_news(desk))
+
+    async def _read_news(self, desk: "Desk") -> None:
+        news: News = await self.call(desk.news)
+        asking = {each.run: each for each in news.asking}
+        for run in asking.keys() - self._told:
+            self._tell_of(asking[run])
+        self._told = frozenset(asking)
+        self.news = news
+
+    def _tell_of(self, asking: "Asking") -> None:
+        here = self.screen
+        if isinstance(here, BaseScreen) and here.run == asking.run:
+            return
+        self.bell()
+        self.tell(f"{asking.agent} {asking.why}. F8 goes there.")
+
+    # Going
+
+    def action_mode(self, mode: str) -> None:
+        """Goes to a mode."""
+        self.switch_mode(mode)
+
+    def action_answer(self) -> None:
+        """Goes to the run that has waited longest for the author."""
+        if self.news and self.news.asking:
+            self.open_run(self.news.asking[0].run)
+        else:
+            self.tell("No run needs you.")
+
+    def open_book(self, book: str) -> None:
+        """Opens a book and goes to it."""
+        self.opened = book
+        self.switch_mode("book")
+
+    def open_run(self, run: str) -> None:
+        """Goes to the console of a run."""
+        self.do(self._open_run(run))
+
+    async def _open_run(self, run: str) -> None:
+        from marginalia_tui.screens.console import ConsoleScreen
+
+        await self.switch_mode("agents")
+        here = self.screen
+        if not (isinstance(here, BaseScreen) and here.run == run):
+            await self.push_screen(ConsoleScreen(run))
+
+    def action_help(self) -> None:
+        """Shows the keys of this screen and the manual."""
+        from marginalia_tui.screens.help import HelpScreen, keys_of
+
+        self.push_screen(HelpScreen(keys_of(self.screen)))
+
+    def get_system_commands(self, screen: Screen[Any]) -> "Iterable[SystemCommand]":
+        """What the palette offers beside the commands: the modes, help, quitting."""
+        for name, title in (("library", "Library"), ("book", "Book"), ("agents", "Agents"), ("settings", "Settings")):
+            yield SystemCommand(f"Go to {title}", f"Shows the mode {title}", lambda name=name: self.action_mode(name))
+        yield SystemCommand("Help", "The keys of this screen, and the manual", self.action_help)
+        yield SystemCommand("Quit", "Parks the runs and closes the studio", lambda: self.leave(0))
+
+    # Leaving
+
+    async def action_quit(self) -> None:
+        """Parks the runs and ends."""
+        self.leave(0)
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C: twice within two seconds ends."""
+        now = time.monotonic()
+        if now - self._interrupted_at < TWICE_SECONDS:
+            self.leave(0)
+        else:
+            self._interrupted_at = now
+            self.tell("Press Ctrl+C again to quit.")
+
+    def on_marginalia_app_leave(self, event: Leave) -> None:
+        """A signal."""
+        self.leave(event.code)
+
+    def leave(self, code: int) -> None:
+        """Puts everything away, parks the runs, and ends with an exit code; a second time ends at once."""
+        if self._leaving:
+            self.exit(code, return_code=code)
+            return
+        self._leaving = True
+        self.do(self._leave(code))
+
+    async def _leave(self, code: int) -> None:
+        self.forget_questions()
+        try:
+            async with asyncio.timeout(PARK_SECONDS):
+                for stack in list(self._screen_stacks.values()):
+                    for screen in stack:
+                        if isinstance(screen, BaseScreen):
+                            await screen.before_quit()
+                if self.desk is not None:
+                    if self.news and self.news.working:
+                        self.tell("Parking the runs; a few seconds at most.")
+                    await self.call(self._close)
+        except TimeoutError:
+            self.log.warning("the studio was not closed in time")
+        finally:
+            self.exit(code, return_code=code)
+
+    def _close(self) -> None:
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+        if self.desk is not None:
+            self.desk.close()
+
+    def end(self) -> None:
+        """After the app has ended, however it did: parks what is not parked yet, 5 s at most."""
+        self.forget_questions()
+        closing = threading.Thread(target=self._close, name="marginalia-close", daemon=True)
+        closing.start()
+        closing.join(PARK_SECONDS)
+
+
+def _both(one: "Touched", other: "Touched") -> "Touched":
+    return type(one)(
+        books=one.books | other.books,
+        runs=one.runs | other.runs,
+        agents=one.agents | other.agents,
+        everything=one.everything or other.everything,
+    )
+
+
+def run_app(home: Path, *, open_run: str | None = None, start: Starter | None = None) -> int:
+    """Runs the app until the author quits or a signal ends it.
+
+    Args:
+        home: the folder of the studio.
+        open_run: the run whose console is shown first.
+        start: called on a thread with the open studio; the run that it answers is shown.
+
+    Returns:
+        The exit code: 0, 1 when the studio could not be opened, 128 + the number of a signal.
+    """
+    app = MarginaliaApp(home, start=start, open_run=open_run)
+    ended_by = 0
+
+    def caught(number: int, _frame: object) -> None:
+        nonlocal ended_by
+        ended_by = 128 + number
+        app.post_message(MarginaliaApp.Leave(ended_by))
+
+    before = {number: signal.signal(number, caught) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        app.run()
+    finally:
+        app.end()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return ended_by or app.return_code or 0

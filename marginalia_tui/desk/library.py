@@ -1,0 +1,125 @@
+"""What the library screen asks: the books, the trash, import and export."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from marginalia_tui.services import books
+from marginalia_tui.services.exchange.library import export_book, import_book
+from marginalia_tui.studio import Studio
+
+FORMATS = (
+    ("markdown", "Markdown, one file", ".md"),
+    ("epub", "EPUB", ".epub"),
+    ("text", "plain text", ".txt"),
+    ("folder", "Markdown, a folder with a file for each part", ""),
+)
+"""The formats by name, with the words for them and the suffix of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class BookLine:
+    """A book in the list."""
+
+    uuid: str
+    title: str
+    author: str
+    parts: int
+    words: int
+    when: str
+    """When it was opened last, or went to the trash, as a date."""
+    agent: str
+    """The agent that holds it; empty when none does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A book that was imported, with what was noticed on the way."""
+
+    uuid: str
+    sentence: str
+    notes: tuple[str, ...]
+
+
+class LibraryDesk:
+    """The library of a studio."""
+
+    def __init__(self, studio: Studio) -> None:
+        self._studio = studio
+        self._store = studio.store
+
+    def books(self, *, trash: bool = False) -> list[BookLine]:
+        """The books by title, or those in the trash."""
+        with self._store.read() as tx:
+            rows = books.list_books(tx, deleted=trash)
+        return [
+            BookLine(
+                row.uuid,
+                row.title,
+                row.author,
+                row.parts,
+                row.words,
+                _date(row.deleted if trash else row.opened),
+                row.locked_by or "",
+            )
+            for row in rows
+        ]
+
+    def create(self, title: str) -> str:
+        """A new, empty book; answers its uuid."""
+        return books.create_book(self._store, title).uuid
+
+    def rename(self, book: str, title: str) -> None:
+        """Gives a book another title."""
+        books.rename_book(self._store, book, title)
+
+    def to_trash(self, book: str) -> None:
+        """Moves a book to the trash."""
+        books.trash_book(self._store, book)
+
+    def restore(self, book: str) -> None:
+        """Brings a book back from the trash."""
+        books.restore_book(self._store, book)
+
+    def import_folder(self) -> Path:
+        """Where the file picker begins."""
+        return _folder(self._studio.settings.import_folder)
+
+    def export_folder(self) -> Path:
+        """Where exports go."""
+        return _folder(self._studio.settings.export_folder)
+
+    def bring_in(self, path: Path, *, title: str, format: str, level: int | None) -> Imported:
+        """Imports a file or a folder; an empty title or format is recognised from the content.
+
+        Raises:
+            MarginaliaError: it can't be read as a book; the sentence says what to do.
+        """
+        made = import_book(self._store, path, title=title.strip() or None, format=format or None, level=level)
+        sentence = f"Imported {made.title!r}: {made.parts:,} parts, {made.words:,} words."
+        return Imported(made.uuid, sentence, tuple(made.notes))
+
+    def formats(self) -> tuple[tuple[str, str], ...]:
+        """The formats of an export by name, with the words for them."""
+        return tuple((name, words) for name, words, _ in FORMATS)
+
+    def take_out(self, book: str, path: Path, *, format: str, force: bool) -> str:
+        """Exports a book; answers what was written, in a sentence. A path without a suffix gets that of the format.
+
+        Raises:
+            MarginaliaError: it can't be written there; the sentence says what to do.
+        """
+        suffix = next(suffix for name, _, suffix in FORMATS if name == format)
+        path = path.with_name(path.name + suffix) if suffix and not path.suffix else path
+        written, size = export_book(self._store, book, format, path, force=force)
+        return f"Wrote {written} ({size:,} bytes)."
+
+
+def _folder(setting: str) -> Path:
+    wanted = Path(setting).expanduser() if setting else Path.cwd()
+    return wanted if wanted.is_dir() else Path.home()
+
+
+def _date(moment: int | None) -> str:
+    """A moment (microseconds since 1970) as people write it; empty for none."""
+    return "" if moment is None else datetime.fromtimestamp(moment / 1_000_000).strftime("%Y-%m-%d %H:%M")

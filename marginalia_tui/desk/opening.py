@@ -1,0 +1,42 @@
+"""Opens the studio for the screens. Importing this imports everything: done on a thread, after the first paint."""
+
+from pathlib import Path
+
+from marginalia_tui.desk.bar import Bar
+from marginalia_tui.desk.book import BookDesk
+from marginalia_tui.desk.library import LibraryDesk
+from marginalia_tui.desk.news import News, read_news
+from marginalia_tui.desk.settings import SettingsDesk
+from marginalia_tui.studio import Studio
+
+
+class Desk:
+    """What the screens ask. Every method may take its time: it is called on a thread."""
+
+    def __init__(self, studio: Studio) -> None:
+        self.studio = studio
+        self.library = LibraryDesk(studio)
+        self.book = BookDesk(studio)
+        self.settings = SettingsDesk(studio)
+        self.bar = Bar(studio)
+
+    def news(self) -> News:
+        """What the header of every screen tells."""
+        return read_news(self.studio)
+
+    def close(self) -> None:
+        """Parks the runs and closes the studio; a second time does nothing."""
+        self.studio.close()
+
+
+def open_desk(home: Path, pace: float = 40.0) -> Desk:
+    """Opens the studio of a home.
+
+    Args:
+        home: its folder.
+        pace: words a second that the offline proofreader writes.
+
+    Raises:
+        StoreError: it can't be opened; the sentence says what to do.
+    """
+    return Desk(Studio(home, pace=pace))

@@ -1,0 +1,324 @@
+"""The base of every full screen: a line at the top, a body, a line of keys, and the way it reads itself anew.
+
+A screen shows values that it read off the loop. `read` is called when the screen comes to the front and when
+something that it `wants` was committed; while one reading is under way the next waits for it, and those between are
+dropped, so the newest state is shown in the end and the loop waits for nothing.
+"""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from rich.segment import Segment
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.message import Message
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Static
+
+from marginalia_tui.screens.host import Host
+from marginalia_tui.widgets.text import cells, crop, visible_line
+
+if TYPE_CHECKING:
+    from marginalia_tui.desk.opening import Desk
+    from marginalia_tui.store.bus import Touched
+
+T = TypeVar("T")
+
+MODES = (("library", "Library"), ("book", "Book"), ("agents", "Agents"), ("settings", "Settings"))
+"""The modes by name and title, in the order of their tabs."""
+SMALLEST = (40, 12)
+"""Columns and lines of the smallest terminal."""
+
+
+_LAST = ("app.bar", "app.help", "app.quit")
+"""The keys that end the line of keys."""
+
+
+@dataclass
+class Looked(Message):
+    """Something was committed; the app posts it to the screens at most about seven times a second."""
+
+    touched: "Touched"
+
+
+class HeaderLine(Widget):
+    """One line: the modes, where the author is, and what the agents do."""
+
+    DEFAULT_CSS = """
+    HeaderLine {
+        dock: top; height: 1; background: $panel; color: $foreground;
+        & > .header--mode { color: $muted; }
+        & > .header--here { color: $accent; text-style: bold; }
+        & > .header--place { text-style: bold; }
+        & > .header--facts { color: $muted; }
+        & > .header--asks { color: $attention; text-style: bold; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "header--mode",
+        "header--here",
+        "header--place",
+        "header--facts",
+        "header--asks",
+    }
+
+    def __init__(self, mode: str) -> None:
+        super().__init__()
+        self.mode = mode
+        self.place = ""
+        self.facts = ""
+        self._drawn: list[tuple[str, str]] = []
+
+    def say(self, place: str, facts: str) -> None:
+        """Where the author is, and facts about it."""
+        if (place, facts) != (self.place, self.facts):
+            self.place, self.facts = place, facts
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Textual: the line."""
+        width = self.size.width
+        right = f"  {_right(self.host)} " if _right(self.host) else ""
+        place = visible_line(self.place)
+        facts = f"  {visible_line(self.facts)}" if self.facts else ""
+        tabs = self._drawn = self._tabs(width - cells(right) - cells(place) - cells(facts))
+        room = width - sum(cells(text) for text, _ in tabs) - cells(right)
+        if cells(place) + cells(facts) > room:
+            facts = crop(facts, room - cells(place)) if room - cells(place) > 12 else ""
+        place = crop(place, max(0, room - cells(facts)))
+        gap = " " * max(0, room - cells(place) - cells(facts))
+        pieces = [*tabs, (place, "place"), (facts, "facts"), (gap, "facts"), (right, "facts")]
+        segments = [Segment(text, self.get_component_rich_style(f"header--{kind}")) for text, kind in pieces if text]
+        return Strip(segments).crop(0, width)
+
+    @property
+    def host(self) -> Host:
+        """The app."""
+        host = self.app
+        assert isinstance(host, Host)
+        return host
+
+    def _tabs(self, room: int) -> list[tuple[str, str]]:
+        """The modes; only this one, and the one that asks, where there is no room for all."""
+        asking = len(self.host.news.asking) if self.host.news else 0
+        tabs: list[tuple[str, str]] = [(" ", "mode")]
+        short: list[tuple[str, str]] = [(" ", "mode")]
+        for name, title in MODES:
+            here = name == self.mode
+            tab = [(f"[{title}]" if here else title, "here" if here else "mode")]
+            if name == "agents" and asking:
+                tab.append((f" {asking}!", "asks"))
+            tab.append(("  ", "mode"))
+            tabs.extend(tab)
+            if here or len(tab) > 2:
+                short.extend(tab)
+        return tabs if sum(cells(text) for text, _ in tabs) <= room else short
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a mode goes to it."""
+        names = {title: name for name, title in MODES}
+        place = 0
+        for text, kind in self._drawn:
+            title = text.strip("[]")
+            if kind in ("mode", "here") and title in names and place <= event.x < place + cells(text):
+                self.host.switch_mode(names[title])
+                return
+            place += cells(text)
+
+
+def _right(host: Host) -> str:
+    if host.running:
+        return visible_line(host.running)
+    if host.news is None or not host.news.working:
+        return ""
+    return f"{host.news.working} agent{'s' if host.news.working > 1 else ''} working"
+
+
+class KeyLine(Widget):
+    """One line: the keys that matter here, as they are set now."""
+
+    DEFAULT_CSS = """
+    KeyLine {
+        dock: bottom; height: 1; background: $panel; color: $muted;
+        & > .keys--key { color: $accent; text-style: bold; }
+        & > .keys--words { color: $muted; }
+    }
+    """
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"keys--key", "keys--words"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: list[tuple[int, int, str, Any]] = []
+
+    def on_mount(self) -> None:
+        """Other bindings, another line."""
+        self.screen.bindings_updated_signal.subscribe(self, lambda _: self.refresh())
+
+    def render_line(self, y: int) -> Strip:
+        """Textual: the line."""
+        width = self.size.width
+        segments: list[Segment] = []
+        self._shown.clear()
+        used = 0
+        key_style = self.get_component_rich_style("keys--key")
+        word_style = self.get_component_rich_style("keys--words")
+        for key, binding, node in self._keys():
+            size = 1 + cells(key) + 1 + cells(binding.description) + 1
+            if used + size > width:
+                break
+            segments.extend([Segment(f" {key}", key_style), Segment(f" {binding.description} ", word_style)])
+            self._shown.append((used, used + size, binding.action, node))
+            used += size
+        segments.append(Segment(" " * (width - used), self.rich_style))
+        return Strip(segments, width)
+
+    def _keys(self) -> list[tuple[str, Binding, Any]]:
+        """The bindings that are shown, those of the focus first, one key each."""
+        found: dict[tuple[str, str], tuple[str, Binding, Any]] = {}
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
+            if binding.show and active.enabled:
+                known = (binding.action, binding.description)
+                found.setdefault(known, (self.app.get_key_display(binding), binding, active.node))
+        # What belongs to every screen stands behind what belongs to this one.
+        return sorted(found.values(), key=lambda each: _LAST.index(each[1].id) + 1 if each[1].id in _LAST else 0)
+
+    async def on_click(self, event: events.Click) -> None:
+        """A click does what the key does."""
+        for start, end, action, node in self._shown:
+            if start <= event.x < end:
+                await self.app.run_action(action, node)
+                return
+
+
+class TooSmall(Static):
+    """What a terminal that is too small shows instead of everything else."""
+
+    DEFAULT_CSS = "TooSmall { display: none; width: 100%; height: 100%; content-align: center middle; }"
+
+    def __init__(self) -> None:
+        columns, lines = SMALLEST
+        super().__init__(f"Make the terminal larger: {columns} columns, {lines} lines.", markup=False)
+
+
+class BaseScreen(Screen[None]):
+    """A full screen. A subclass gives `body` and `read`, and says what it `wants` to hear of."""
+
+    DEFAULT_CSS = """
+    BaseScreen {
+        background: $background;
+        & TooSmall { display: none; }
+        &.-cramped > * { display: none; }
+        &.-flat > * { display: none; }
+        &.-cramped > TooSmall { display: block; }
+        &.-flat > TooSmall { display: block; }
+    }
+    """
+    HORIZONTAL_BREAKPOINTS = [(0, "-cramped"), (SMALLEST[0], "-narrow"), (76, "-normal"), (110, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (SMALLEST[1], "-low"), (30, "-high")]
+    AUTO_FOCUS = None
+
+    mode_name = "library"
+    """The mode whose tab is marked."""
+    run: str | None = None
+    """The run that the screen shows, so that no notice tells of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reading = False
+        self._again = False
+
+    def compose(self) -> ComposeResult:
+        """The header, the body, the keys."""
+        yield HeaderLine(self.mode_name)
+        yield from self.body()
+        yield KeyLine()
+        yield TooSmall()
+
+    # What a subclass gives
+
+    def body(self) -> ComposeResult:
+        """The widgets between the two lines."""
+        raise NotImplementedError
+
+    async def read(self, desk: "Desk") -> None:
+        """Reads by `self.host.call` and shows it. An error for people becomes a notice."""
+
+    def wants(self, touched: "Touched") -> bool:
+        """Whether a commit may have changed what is shown."""
+        return True
+
+    async def before_quit(self) -> None:
+        """Puts away what must not be lost, before the studio closes."""
+
+    # What it may use
+
+    @property
+    def host(self) -> Host:
+        """The app."""
+        host = self.app
+        assert isinstance(host, Host)
+        return host
+
+    @property
+    def desk(self) -> "Desk":
+        """The desk; only when the studio is open."""
+        desk = self.host.desk
+        assert desk is not None
+        return desk
+
+    async def call(self, fn: Callable[..., T], *args: Any) -> T:
+        """`host.call`."""
+        return await self.host.call(fn, *args)
+
+    def do(self, work: Coroutine[Any, Any, object]) -> None:
+        """`host.do`."""
+        self.host.do(work)
+
+    def say_where(self, place: str, facts: str = "") -> None:
+        """Writes the header: where the author is, and facts about it such as words."""
+        self.query_one(HeaderLine).say(place, facts)
+
+    # Reading
+
+    def look_again(self) -> None:
+        """Reads anew, now or as soon as the reading that is under way is done."""
+        if self.host.desk is None or not self.is_attached:
+            return
+        if self._reading:
+            self._again = True
+            return
+        self._reading = True
+        self.do(self._read_until_current())
+
+    async def _read_until_current(self) -> None:
+        try:
+            self._again = True
+            while self._again and self.is_attached:
+                self._again = False
+                desk = self.host.desk
+                if desk is not None:
+                    await self.read(desk)
+        finally:
+            self._reading = False
+
+    def on_screen_resume(self) -> None:
+        """Textual: it is seen again."""
+        self.look_again()
+
+    def on_looked(self, event: Looked) -> None:
+        """Something was committed."""
+        if self.wants(event.touched):
+            self.look_again()
+
+    def on_mount(self) -> None:
+        """The header tells what the app knows."""
+        self.watch(self.app, "news", self._refresh_header, init=False)
+        self.watch(self.app, "running", self._refresh_header, init=False)
+
+    def _refresh_header(self) -> None:
+        self.query_one(HeaderLine).refresh()

@@ -1,0 +1,215 @@
+"""The editor of one part.
+
+What is typed is kept as a draft a moment later, outside of the book, so that a crash loses seconds at most; a save
+is a change of the book.
+"""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import TextArea
+
+from marginalia_tui.domain.errors import Stale
+from marginalia_tui.domain.words import count_words
+from marginalia_tui.screens.base import BaseScreen
+from marginalia_tui.screens.decide import Decide, Way
+from marginalia_tui.widgets.editor import Editor, SubmitArea
+from marginalia_tui.widgets.fields import LineInput
+
+if TYPE_CHECKING:
+    from marginalia_tui.desk.book import Editing
+    from marginalia_tui.store.bus import Touched
+
+KEEP_SECONDS = 2.0
+"""How long after a key the draft is kept."""
+COUNT_SECONDS = 0.3
+"""How long after a key the words are counted."""
+
+
+class EditScreen(BaseScreen):
+    """The editor.
+
+    Args:
+        editing: what it begins with.
+        book: the title of the book.
+        offset: where the cursor stands at first.
+        title: the title to begin with, when it is another one than the part's (of a draft).
+        text: the text to begin with.
+    """
+
+    CSS_PATH = "edit.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "save", "save", id="edit.save", priority=True, key_display="Ctrl+S"),
+        Binding("escape", "leave", "close", id="edit.leave", key_display="Esc"),
+        Binding("ctrl+t", "title", "title", id="edit.title", priority=True, key_display="Ctrl+T"),
+        Binding("ctrl+z", "undo", "undo typing", show=True, id="edit.undo", key_display="Ctrl+Z"),
+    ]
+    mode_name = "book"
+
+    def __init__(
+        self, editing: "Editing", book: str, *, offset: int = 0, title: str | None = None, text: str | None = None
+    ) -> None:
+        super().__init__()
+        self.editing = editing
+        self.book_title = book
+        self._offset = offset
+        self._begin = (editing.title if title is None else title, editing.text if text is None else text)
+        self._saved = (editing.title, editing.text)
+        self._kept = self._begin
+        self._words = 0
+        self._keeping = False
+        self._closing = False
+
+    def body(self) -> ComposeResult:
+        """The title and the text."""
+        with Vertical(id="sheet"):
+            yield LineInput(self._begin[0], placeholder="the title of the part", id="part-title")
+            yield Editor(self._begin[1], placeholder="Write.", id="part-text")
+
+    @property
+    def area(self) -> Editor:
+        """The text."""
+        return self.query_one("#part-text", Editor)
+
+    @property
+    def content(self) -> tuple[str, str]:
+        """Title and text as they are now."""
+        return self.query_one("#part-title", LineInput).content, self.area.content
+
+    @property
+    def changed(self) -> bool:
+        """Whether something is not saved."""
+        return self.content != self._saved
+
+    def on_mount(self) -> None:
+        """The cursor stands where the author was reading."""
+        super().on_mount()
+        area = self.area
+        area.focus()
+        area.move_cursor(area.location_of(self._offset), center=True)
+        self.do(self._count())
+
+    def wants(self, touched: "Touched") -> bool:
+        """Nothing: what is typed is the author's alone."""
+        return False
+
+    # Typing
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """A key: the draft and the count follow."""
+        event.stop()
+        self._tell()
+        self.set_timer(COUNT_SECONDS, lambda: self.do(self._count()))
+        self.set_timer(KEEP_SECONDS, lambda: self.do(self._keep()))
+
+    def on_submit_area_submitted(self, event: SubmitArea.Submitted) -> None:
+        """Enter in the title."""
+        event.stop()
+        self.area.focus()
+
+    async def _count(self) -> None:
+        if self.is_attached:
+            self._words = await self.call(count_words, self.content[1])
+            self._tell()
+
+    def _tell(self) -> None:
+        if self.is_attached:
+            place = f"{self.book_title} > editing part {self.editing.number}"
+            self.say_where(place, f"{self._words:,} words  {'not saved' if self.changed else 'saved'}")
+
+    # Drafts
+
+    async def _keep(self) -> None:
+        """Keeps the draft when it is another one than the last; one at a time."""
+        if self._keeping or not self.is_attached or self._closing:
+            return
+        self._keeping = True
+        try:
+            while (now := self.content) not in (self._kept, self._saved):
+                await self.call(self.desk.book.keep, self.editing, *now)
+                self._kept = now
+        finally:
+            self._keeping = False
+
+    async def before_quit(self) -> None:
+        """Keeps what is not saved."""
+        if self.changed:
+            await self.call(self.desk.book.keep, self.editing, *self.content)
+
+    def on_screen_suspend(self) -> None:
+        """Another screen comes to the front."""
+        if self.host.desk is not None:
+            self.do(self._keep())
+
+    # Saving and leaving
+
+    def action_title(self) -> None:
+        """Goes to the title, or back to the text."""
+        line = self.query_one("#part-title", LineInput)
+        (self.area if line.has_focus else line).focus()
+
+    def action_undo(self) -> None:
+        """Takes back what was typed last."""
+        self.area.undo()
+
+    def action_save(self) -> None:
+        """Saves and goes on."""
+        self.do(self._save())
+
+    async def _save(self) -> bool:
+        """Whether it is saved."""
+        content = self.content
+        try:
+            base = await self.call(self.desk.book.save, self.editing, *content)
+        except Stale:
+            return await self._save_over(content)
+        self._is_saved(content, base)
+        return True
+
+    def _is_saved(self, content: tuple[str, str], base: bytes) -> None:
+        from dataclasses import replace
+
+        self.editing = replace(self.editing, title=content[0], text=content[1], base=base)
+        self._saved = self._kept = content
+        self._tell()
+
+    async def _save_over(self, content: tuple[str, str]) -> bool:
+        """The part was changed elsewhere meanwhile: the author decides."""
+        way = await self.host.ask(
+            Decide(
+                "Changed elsewhere",
+                "This part was changed elsewhere since you opened it. Your text is kept as a draft.",
+                [Way("c", "copy my text", "copy"), Way("o", "save mine over it (undo brings the other back)", "over")],
+                stay="go on editing",
+            )
+        )
+        if way == "copy":
+            self.host.copy(content[1])
+        if way != "over":
+            return False
+        now = await self.call(self.desk.book.edit, self.editing.part)
+        base = await self.call(self.desk.book.save, now, *content)
+        self._is_saved(content, base)
+        return True
+
+    def action_leave(self) -> None:
+        """Closes; asks when something is not saved."""
+        self.do(self._leave())
+
+    async def _leave(self) -> None:
+        if self.changed:
+            way = await self.host.ask(
+                Decide(
+                    "Not saved",
+                    f"What you changed in part {self.editing.number} is not saved.",
+                    [Way("s", "save it", "save"), Way("d", "drop it", "drop")],
+                    stay="go on editing",
+                )
+            )
+            if way is None or (way == "save" and not await self._save()):
+                return
+        self._closing = True
+        await self.call(self.desk.book.drop, self.editing)
+        self.dismiss()

@@ -1,0 +1,92 @@
+"""The dialogs of import and export."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from marginalia_tui.domain.errors import Refused
+from marginalia_tui.widgets.dialogs import Confirm, Form
+from marginalia_tui.widgets.fields import Field
+from marginalia_tui.widgets.filepicker import FilePicker
+
+if TYPE_CHECKING:
+    from marginalia_tui.desk.opening import Desk
+    from marginalia_tui.screens.host import Host
+
+SUFFIXES = (".md", ".markdown", ".txt", ".text", ".epub")
+LEVELS = (("", "recognise"), *((str(level), "#" * level) for level in range(1, 7)))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is imported, and how."""
+
+    path: Path
+    title: str
+    format: str
+    level: int | None
+
+
+async def ask_import(host: "Host", desk: "Desk") -> Wanted | None:
+    """Asks what to import; None when the author left it."""
+    kind = await host.ask(
+        Form(
+            "Import",
+            [
+                Field("kind", "What", "choice", "open", (("open", "one file"), ("folder", "a folder of files"))),
+                Field("title", "Title", help="Left empty, it is taken from the file."),
+                Field(
+                    "level",
+                    "A part begins at headings of the level",
+                    "choice",
+                    "",
+                    LEVELS,
+                    help="For Markdown: # is a heading of the first level.",
+                ),
+            ],
+        )
+    )
+    if kind is None:
+        return None
+    mode: Literal["open", "folder"] = "folder" if kind["kind"] == "folder" else "open"
+    folder = await host.call(desk.library.import_folder)
+    title = "The folder to import" if mode == "folder" else "The file to import"
+    path = await host.ask(FilePicker(title, folder, mode=mode, suffixes=SUFFIXES))
+    if path is None:
+        return None
+    level = str(kind["level"])
+    return Wanted(path, str(kind["title"]), "", int(level) if level else None)
+
+
+async def export_book(host: "Host", desk: "Desk", book: str, title: str) -> None:
+    """Asks for a format and a path, writes the book, and says where."""
+    formats = await host.call(desk.library.formats)
+    answer = await host.ask(
+        Form(
+            f"Export {title}",
+            [
+                Field("format", "Format", "choice", formats[0][0], formats),
+                Field(
+                    "path",
+                    "Path",
+                    required=True,
+                    value=_proposal(desk, title),
+                    help="A suffix that is missing is added.",
+                ),
+            ],
+        )
+    )
+    if answer is None:
+        return
+    format, path = str(answer["format"]), Path(str(answer["path"])).expanduser()
+    try:
+        host.tell(await host.call(lambda: desk.library.take_out(book, path, format=format, force=False)))
+    except Refused as error:
+        if await host.ask(Confirm(f"{error.message} Write over it?", severity="replaces the file")):
+            host.tell(await host.call(lambda: desk.library.take_out(book, path, format=format, force=True)))
+
+
+def _proposal(desk: "Desk", title: str) -> str:
+    name = re.sub(r"[^\w-]+", "-", title.casefold()).strip("-")[:60] or "book"
+    return str(desk.library.export_folder() / name)

@@ -1,0 +1,114 @@
+"""What a screen may ask of the app: work off the loop, the desk, notices, dialogs, the command bar.
+
+The app derives from `Host`; screens know this and never the app. The desk (and with it the store) is None until the
+studio is open; until then, and after a failure, there is simply nothing to read.
+"""
+
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from textual.reactive import reactive
+from textual.screen import Screen
+
+from marginalia_tui.domain.errors import Cancelled, Declined, MarginaliaError
+from marginalia_tui.screens.crew import Crew
+from marginalia_tui.widgets.clipboard import copy
+from marginalia_tui.widgets.theme import ThemedApp
+
+if TYPE_CHECKING:
+    from marginalia_tui.desk.answer import Shown
+    from marginalia_tui.desk.news import News
+    from marginalia_tui.desk.opening import Desk
+
+T = TypeVar("T")
+
+
+class Host(ThemedApp[int]):
+    """The app as the screens see it."""
+
+    desk: "Desk | None" = None
+    news: "reactive[News | None]" = reactive(None, init=False)
+    """The runs in short; None until the studio is open."""
+    opened: reactive[str | None] = reactive(None, init=False)
+    """The uuid of the book that is open: what the command bar works on."""
+    running: reactive[str] = reactive("", init=False)
+    """The command that runs, with its status; empty when none does."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__()
+        self.home = home
+        self.crew = Crew()
+
+    # Work off the loop
+
+    async def call(self, fn: Callable[..., T], *args: Any) -> T:
+        """The value of `fn(*args)`, run on a thread of our own; what it raises is raised here."""
+        return await self.crew.call(fn, *args)
+
+    def do(self, work: Coroutine[Any, Any, object]) -> None:
+        """Lets a coroutine run beside the messages; an error for people becomes a notice."""
+        self.run_worker(self._done(work), exit_on_error=True)
+
+    async def _done(self, work: Coroutine[Any, Any, object]) -> None:
+        try:
+            await work
+        except MarginaliaError as error:
+            self.refuse(error)
+
+    # Telling
+
+    def refuse(self, error: MarginaliaError) -> None:
+        """Shows what was refused, or failed, as a notice."""
+        if isinstance(error, Declined | Cancelled):
+            self.tell(error.message)
+        else:
+            self.notify(error.message, title="Not done", severity="error", timeout=12, markup=False)
+
+    def tell(self, sentence: str, *, title: str = "") -> None:
+        """Shows a sentence as a notice."""
+        self.notify(sentence, title=title, markup=False)
+
+    async def ask(self, dialog: Screen[T]) -> T | None:
+        """Shows a dialog and waits for its answer. Only inside `do`, so that messages go on."""
+        return await self.push_screen_wait(dialog)
+
+    def copy(self, text: str) -> None:
+        """Copies a text and says by which way."""
+        self.do(self._copy(text))
+
+    async def _copy(self, text: str) -> None:
+        driver = self._driver
+        write: Callable[[str], object] = (lambda _: None) if driver is None else driver.write
+        try:
+            copied = await self.call(lambda: copy(text, write))
+        except OSError as error:
+            self.notify(f"The text can't be copied: {error.strerror}.", severity="error", markup=False)
+            return
+        self.tell(copied.sentence)
+
+    # What the app gives
+
+    def open_book(self, book: str) -> None:
+        """Opens a book and goes to it."""
+        raise NotImplementedError
+
+    def open_run(self, run: str) -> None:
+        """Goes to the console of a run."""
+        raise NotImplementedError
+
+    def open_bar(self, text: str | None = None) -> None:
+        """Opens the command bar on the screen that is seen."""
+        raise NotImplementedError
+
+    def run_line(self, line: str) -> None:
+        """Runs a command line in the author's scope of the open book, and shows its result."""
+        raise NotImplementedError
+
+    async def command(self, name: str, **arguments: object) -> "Shown":
+        """Runs a command that a key stands for, in the author's scope of the open book; only inside `do`.
+
+        Raises:
+            MarginaliaError: it was refused, stopped or failed.
+        """
+        raise NotImplementedError
