@@ -25,7 +25,7 @@ Offset = Annotated[
     Field(ge=0),
     Param(
         "how many rows to skip",
-        for_model="How many rows to skip. Leave it out to begin with the first row.",
+        for_model="Rows to skip.",
     ),
 ]
 Limit = Annotated[
@@ -33,7 +33,7 @@ Limit = Annotated[
     Field(ge=1, le=MAX_LIMIT),
     Param(
         f"how many rows to show, at most {MAX_LIMIT}",
-        for_model=f"How many rows to return: 1 to {MAX_LIMIT}. Leave it out for {LIMIT} rows.",
+        for_model="Rows to return.",
     ),
 ]
 TextOffset = Annotated[
@@ -41,7 +41,7 @@ TextOffset = Annotated[
     Field(ge=0),
     Param(
         "at which character to begin",
-        for_model="At which character to begin, from 0. Use nextOffset of the last answer to read on.",
+        for_model="The character to begin at: nextOffset of the last answer reads on.",
     ),
 ]
 TextLength = Annotated[
@@ -49,7 +49,7 @@ TextLength = Annotated[
     Field(ge=1, le=MAX_LENGTH),
     Param(
         f"how many characters to show, at most {MAX_LENGTH:,}",
-        for_model=f"How many characters to return: 1 to {MAX_LENGTH}. Leave it out for {LENGTH}.",
+        for_model="Characters to return.",
     ),
 ]
 
