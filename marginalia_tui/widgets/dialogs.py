@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
@@ -28,7 +28,8 @@ BOX = """
     & .dialog--scroll { height: auto; max-height: 100%; width: 1fr; scrollbar-size-vertical: 1; }
     & .dialog--words { height: auto; width: 1fr; }
     & .dialog--keys { color: $muted; height: 1; width: 1fr; dock: bottom; }
-    & .dialog--label { color: $muted; height: 1; width: 1fr; }
+    & .dialog--field { height: auto; width: 1fr; }
+    & .dialog--label { color: $muted; height: auto; width: 30%; padding: 0 1 0 0; }
     & .dialog--help { color: $muted; height: auto; width: 1fr; }
     & .dialog--error { color: $removed; height: auto; width: 1fr; display: none; }
     & .dialog--error.-shown { display: block; }
@@ -179,8 +180,9 @@ class Form(ModalScreen[dict[str, FieldValue] | None]):
             box.border_title = visible_line(self.heading)
             with VerticalScroll(classes="dialog--scroll", can_focus=False):
                 for number, field in enumerate(self.fields):
-                    yield words(field.label + (" *" if field.required else ""), "dialog--label")
-                    yield build(field, f"field-{number}")
+                    with Horizontal(classes="dialog--field"):
+                        yield words(field.label + (" *" if field.required else ""), "dialog--label")
+                        yield build(field, f"field-{number}")
                     error = words("", "dialog--error")
                     error.id = f"error-{number}"
                     yield error

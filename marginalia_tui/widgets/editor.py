@@ -42,6 +42,11 @@ class Editor(TextArea):
     }
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+home", "go_document(False)", "Start", show=False, id="editor.home"),
+        Binding("ctrl+end", "go_document(True)", "End", show=False, id="editor.end"),
+    ]
+
     def __init__(
         self,
         text: str = "",
@@ -96,6 +101,11 @@ class Editor(TextArea):
             line.plain = line.plain.translate(_SHOWN)
         return line
 
+    def _recompute_cursor_offset(self) -> None:
+        # An undo that takes a scrollbar away asks for the cursor before it moved back into the shorter text.
+        if self.cursor_location[0] < self.document.line_count:
+            super()._recompute_cursor_offset()  # type: ignore[no-untyped-call]
+
     def get_cursor_left_location(self) -> Location:
         """The beginning of the cluster before the cursor."""
         row, column = self.cursor_location
@@ -113,6 +123,10 @@ class Editor(TextArea):
         if column >= len(line):
             return super().get_cursor_right_location()
         return row, column + len(next(iter_graphemes(line[column : column + 64])))
+
+    def action_go_document(self, end: bool) -> None:
+        """Goes to the first or the last place of the text."""
+        self.move_cursor(self.document.end if end else (0, 0))
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()

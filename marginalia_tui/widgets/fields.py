@@ -41,13 +41,18 @@ class LineInput(SubmitArea):
 
     DEFAULT_CSS = """
     LineInput {
-        height: 1; max-height: 1; background: $surface; padding: 0 1;
+        height: 1; max-height: 1; width: 1fr; background: $surface; padding: 0 1;
         overflow: hidden hidden;
         &:focus { background: $cursor-background; }
         &:focus .text-area--cursor-line { background: $cursor-background; }
         & .text-area--cursor-line { background: $surface; }
     }
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "app.focus_previous", "Previous", show=False, id="line.previous"),
+        Binding("down", "app.focus_next", "Next", show=False, id="line.next"),
+    ]
 
     def __init__(self, text: str = "", *, placeholder: str = "", id: str | None = None) -> None:
         super().__init__(text.replace("\n", " "), placeholder=placeholder, id=id)

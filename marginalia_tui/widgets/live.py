@@ -97,10 +97,11 @@ class LiveAnswer:
     def take(self) -> set[int]:
         """Lays what was gathered into blocks; answers the numbers of the earlier ones that changed."""
         pending, self._pending = self._pending, []
+        before = len(self._places)
         changed: set[int] = set()
         for voice, pieces in groupby(pending, key=lambda piece: piece[0]):
             changed |= self._append(voice, "".join(text for _, text in pieces))
-        return changed
+        return {number for number in changed if number < before}
 
     def _append(self, voice: Voice, text: str) -> set[int]:
         changed = {len(self._places) - 1} if self._places else set()

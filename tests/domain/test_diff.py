@@ -59,7 +59,11 @@ def test_the_script_is_correct_for_an_edited_text(text: str, data: st.DataObject
         ("my own bed. If it be", "my own bed, if it be", "my own bed[-. If-]{+, if+} it be"),
         ("他走了，没有回头。", "他慢慢走了，没有回头。", "他{+慢慢+}走了，没有回头。"),
         ("One.\n\nThree.", "One.\n\nTwo.\n\nThree.", "One.\n\n{+Two.\n\n+}Three."),
-        ("It began at dawn.\nAnd so on.", "It begins at dawn.\nAnd so on.", "It [-began-]{+begins+} at dawn.\nAnd so on."),
+        (
+            "It began at dawn.\nAnd so on.",
+            "It begins at dawn.\nAnd so on.",
+            "It [-began-]{+begins+} at dawn.\nAnd so on.",
+        ),
         (
             "The lamp went out twice before morning.",
             "Nobody in the village had seen that boat again.",

@@ -30,7 +30,8 @@ class Host(ThemedApp[None]):
         yield from self._widgets()
 
     def of(self, kind: type[Any]) -> list[Any]:
-        return [message for message in self.posted if isinstance(message, kind)]
+        """The messages of a kind, each once: a message is seen again in each parent."""
+        return list({id(message): message for message in self.posted if isinstance(message, kind)}.values())
 
 
 def run(widgets: Callable[[], Iterable[Widget]], scenario: Scenario, size: tuple[int, int] = (80, 24)) -> None:
@@ -54,8 +55,8 @@ async def until(pilot: Pilot[None], met: Callable[[], object], seconds: float = 
 
 
 def seen(app: App[None]) -> list[str]:
-    """The rows of the screen as text, blanks at their ends left out."""
+    """The rows of the screen as text, blanks at their ends and the last column (a scrollbar) left out."""
     width, height = app.size
     strips = app.screen._compositor.render_strips()
     assert len(strips) == height and width > 0
-    return [strip.text.rstrip() for strip in strips]
+    return [strip.crop(0, width - 1).text.rstrip() for strip in strips]

@@ -6,7 +6,24 @@ from marginalia_tui.widgets.text import visible
 
 SOURCE = st.lists(
     st.sampled_from(
-        ["word ", "two words. ", "\n", "\n\n", "*", "**", "_", "# ", "> ", "- ", "1. ", "***", "```", "`", "\\*", "&amp;"]
+        [
+            "word ",
+            "two words. ",
+            "\n",
+            "\n\n",
+            "*",
+            "**",
+            "_",
+            "# ",
+            "> ",
+            "- ",
+            "1. ",
+            "***",
+            "```",
+            "`",
+            "\\*",
+            "&amp;",
+        ]
         + ["[a](b)", "![c](d)", "    ", "<b>", "\r\n", "\x1b", "灯台", "é", "~~~", "\t"]
     ),
     max_size=60,
@@ -45,7 +62,7 @@ def test_no_word_is_lost_and_places_go_both_ways(source: str) -> None:
 
 
 def lines(source: str, width: int = 30) -> list[str]:
-    found = []
+    found: list[str] = []
     for chunk in prose.split(source):
         read = prose.read(source, chunk.start, chunk.end)
         layout = prose.lay_out(read, width, chunk.gap)
