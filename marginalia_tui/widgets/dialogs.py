@@ -34,6 +34,8 @@ BOX = """
     & .dialog--error { color: $removed; height: auto; width: 1fr; display: none; }
     & .dialog--error.-shown { display: block; }
     & .field--area { background: $surface; }
+    & .field--area:focus { background: $cursor-background; }
+    & .field--area:focus .text-area--cursor-line { background: $cursor-background; }
     & .field--area .text-area--cursor-line { background: $surface; }
 """
 """Rules of every dialog, to be put between the braces of its own."""

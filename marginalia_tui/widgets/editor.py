@@ -73,6 +73,8 @@ class Editor(TextArea):
             placeholder=placeholder,
             highlight_cursor_line=False,
         )
+        # A blinking cursor is a write to the terminal twice a second, over SSH too.
+        self.cursor_blink = False
 
     @property
     def content(self) -> str:
