@@ -139,7 +139,7 @@ class OpenAIProvider:
                 why = clean(str(error))
                 raise ModelFault(
                     Reason.REJECTED,
-                    f"The proxy of the environment can't be used ({why}): correct HTTPS_PROXY, HTTP_PROXY or ALL_PROXY.",
+                    f"The proxy can't be used ({why}): correct HTTPS_PROXY, HTTP_PROXY or ALL_PROXY.",
                 ) from None
             self._clients[loopback] = client
         return client
