@@ -9,8 +9,12 @@ MAX_LIVE = 100_000
 
 @dataclass(frozen=True, slots=True)
 class LiveAnswer:
-    """A look at the answer. `version` rises with every change; `text_total` counts what was cut off too."""
+    """A look at the answer.
 
+    `number` counts the answers of a run, `version` rises with every change; the totals count what was cut off too.
+    """
+
+    number: int
     version: int
     text: str
     reasoning: str
@@ -49,6 +53,7 @@ class LiveBuffer:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._version = 0
+        self._number = 0
         self._open = False
         self._text, self._reasoning = _Tail(), _Tail()
 
@@ -57,6 +62,7 @@ class LiveBuffer:
         with self._lock:
             self._text, self._reasoning = _Tail(), _Tail()
             self._open = True
+            self._number += 1
             self._version += 1
 
     def add(self, text: str = "", reasoning: str = "") -> None:
@@ -80,5 +86,16 @@ class LiveBuffer:
             if not self._open or self._version == seen:
                 return None
             return LiveAnswer(
-                self._version, self._text.text(), self._reasoning.text(), self._text.total, self._reasoning.total
+                self._number,
+                self._version,
+                self._text.text(),
+                self._reasoning.text(),
+                self._text.total,
+                self._reasoning.total,
             )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an answer is being written."""
+        with self._lock:
+            return self._open

@@ -74,6 +74,17 @@ def entries(tx: ReadTx, run: str, start: int = 0, stop: int | None = None, threa
     return [_value(row) for row in tx.connection.execute(query)]
 
 
+def roles(tx: ReadTx, run: str, start: int = 0, thread: str = MAIN) -> list[tuple[int, str]]:
+    """Ordinal and role of each row from `start`, in order: the shape of a transcript without its texts."""
+    message = tables.message.c
+    query = (
+        select(message.ordinal, message.role)
+        .where(message.run == run, message.thread == thread, message.ordinal >= start)
+        .order_by(message.ordinal)
+    )
+    return [(row.ordinal, row.role) for row in tx.connection.execute(query)]
+
+
 def count(tx: ReadTx, run: str, thread: str = MAIN) -> int:
     """The rows of a transcript; ordinals are 0 to this, less one."""
     message = tables.message.c

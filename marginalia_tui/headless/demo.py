@@ -110,7 +110,7 @@ def _in_home(home: Path, options: argparse.Namespace) -> int:
         studio.close()
     from marginalia_tui.app import run_app
 
-    return run_app(home, start_agent=agent.uuid)
+    return run_app(home, start=lambda opened: opened.runner.start(agent.uuid))
 
 
 def _headless(studio: Studio, agent: AgentDefinition, sample: Sample, *, as_json: bool) -> int:
