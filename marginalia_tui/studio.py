@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from marginalia_tui.agent import agents, review
+from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.runner import Runner, RunnerParts
 from marginalia_tui.commands.builtin import builtin_registry
 from marginalia_tui.commands.context import Answers, Scope
@@ -70,7 +71,7 @@ class Studio:
         save_settings(self.home, settings)
         self.settings = settings
 
-    def add_agent(self, **fields: object) -> agents.AgentDefinition:
+    def add_agent(self, **fields: object) -> AgentDefinition:
         """Stores a new agent of these fields; its uuid is given here.
 
         Raises:
