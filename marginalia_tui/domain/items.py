@@ -154,6 +154,7 @@ def item_fields(kind: str) -> tuple[ItemField, ...]:
     return tuple(found)
 
 
+@cache
 def state_fields(kind: str) -> tuple[ItemField, ...]:
     """The fields that make up the canonical state of a kind."""
     return tuple(each for each in item_fields(kind) if each.in_state)

@@ -10,8 +10,8 @@ _SINGLE = (
     "\u3005\u3007\u3041-\u309f\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
 )
-_LETTERS = rf"[^\W_{_SINGLE}]+"
-_WORD = re.compile(rf"[{_SINGLE}]|{_LETTERS}(?:['\u2019\u2010\u2011-]{_LETTERS})*")
+_LETTERS = rf"[^\W_{_SINGLE}]++"
+_WORD = re.compile(rf"{_LETTERS}(?:['\u2019\u2010\u2011-]{_LETTERS})*+|[{_SINGLE}]")
 
 
 def find_words(text: str) -> list[str]:
@@ -21,4 +21,4 @@ def find_words(text: str) -> list[str]:
 
 def count_words(text: str) -> int:
     """The number of words of a text."""
-    return sum(1 for _ in _WORD.finditer(text))
+    return len(_WORD.findall(text))

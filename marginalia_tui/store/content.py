@@ -5,12 +5,13 @@ long text stands in it as the hash of its body, attributes as one hash for each 
 (BLAKE2b), written as hex inside a state.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import BindParameter, Connection, Executable, Row, bindparam, insert, select
 
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Shape, state_fields
@@ -44,35 +45,53 @@ def encode_json(value: object, what: str) -> bytes:
         raise Invalid(f"{what} can't be written as JSON: {error}.") from error
 
 
+class _Shapes(NamedTuple):
+    """The state fields of a kind by how a state holds them."""
+
+    plain: tuple[tuple[str, object], ...]
+    """Names and defaults of the fields that stand in it as they are."""
+    long: tuple[str, ...]
+    attributes: tuple[str, ...]
+
+
+@cache
+def _shapes(kind: str) -> _Shapes:
+    fields = state_fields(kind)
+    return _Shapes(
+        tuple((each.name, each.default) for each in fields if each.shape not in (Shape.LONG, Shape.ATTRIBUTES)),
+        tuple(each.name for each in fields if each.shape is Shape.LONG),
+        tuple(each.name for each in fields if each.shape is Shape.ATTRIBUTES),
+    )
+
+
 def encode_state(kind: str, cells: Cells) -> bytes:
     """The canonical state of an item."""
+    shapes = _shapes(kind)
     state: dict[str, object] = {"v": FORMAT}
-    for each in state_fields(kind):
-        value = cells[each.name]
-        if each.shape is Shape.LONG:
-            if value is not None:
-                state[each.name] = value.hex()
-        elif each.shape is Shape.ATTRIBUTES:
-            if value is not None:
-                state[each.name] = orjson.loads(value)
-        elif value != each.default:
-            state[each.name] = value
+    state.update((name, cells[name]) for name, default in shapes.plain if cells[name] != default)
+    state.update((name, cells[name].hex()) for name in shapes.long if cells[name] is not None)
+    state.update((name, orjson.loads(cells[name])) for name in shapes.attributes if cells[name] is not None)
     return encode_json(state, "The item")
 
 
 def decode_state(kind: str, data: bytes) -> Cells:
     """The cells that a state stands for."""
+    shapes = _shapes(kind)
     state = orjson.loads(data)
-    cells: Cells = {}
-    for each in state_fields(kind):
-        value = state.get(each.name)
-        if each.shape is Shape.LONG:
-            cells[each.name] = bytes.fromhex(value) if value else None
-        elif each.shape is Shape.ATTRIBUTES:
-            cells[each.name] = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode() if value else None
-        else:
-            cells[each.name] = value if each.name in state else each.default
+    cells: Cells = {name: state.get(name, default) for name, default in shapes.plain}
+    for name in shapes.long:
+        cells[name] = bytes.fromhex(state[name]) if name in state else None
+    for name in shapes.attributes:
+        cells[name] = orjson.dumps(state[name], option=orjson.OPT_SORT_KEYS).decode() if name in state else None
     return cells
+
+
+def text_keys(kind: str, data: bytes) -> Iterator[bytes]:
+    """The hashes of the texts (long ones, and values of attributes) that a state names."""
+    shapes = _shapes(kind)
+    state = orjson.loads(data)
+    yield from (bytes.fromhex(state[name]) for name in shapes.long if name in state)
+    yield from (bytes.fromhex(key) for name in shapes.attributes for key in state.get(name, {}).values())
 
 
 def chunks(values: Sequence[_T]) -> Iterable[Sequence[_T]]:
@@ -81,43 +100,49 @@ def chunks(values: Sequence[_T]) -> Iterable[Sequence[_T]]:
         yield values[start : start + CHUNK]
 
 
-def put_texts(connection: Connection, bodies: Mapping[bytes, str]) -> None:
-    """Stores bodies that are not there yet."""
-    rows = [{"hash": key, "words": count_words(body), "chars": len(body), "body": body} for key, body in bodies.items()]
-    if rows:
-        connection.execute(insert(tables.text).prefix_with("OR IGNORE"), rows)
+def put_texts(connection: Connection, bodies: Mapping[bytes, str]) -> dict[bytes, tuple[int, int]]:
+    """Stores bodies that are not there yet, and returns the words and characters of all."""
+    counts = get_counts(connection, bodies)
+    new = {key: (count_words(body), len(body)) for key, body in bodies.items() if key not in counts}
+    if new:
+        rows = [
+            {"hash": key, "words": words, "chars": chars, "body": bodies[key]} for key, (words, chars) in new.items()
+        ]
+        connection.execute(_ADD_TEXT, rows)
+    return counts | new
 
 
 def put_states(connection: Connection, states: Mapping[bytes, bytes]) -> None:
     """Stores states that are not there yet."""
     rows = [{"hash": key, "data": data} for key, data in states.items()]
     if rows:
-        connection.execute(insert(tables.state).prefix_with("OR IGNORE"), rows)
+        connection.execute(_ADD_STATE, rows)
 
 
 def get_texts(connection: Connection, hashes: Iterable[bytes]) -> dict[bytes, str]:
     """The bodies of texts."""
-    found: dict[bytes, str] = {}
-    for some in chunks(list(set(hashes))):
-        query = select(tables.text.c.hash, tables.text.c.body).where(tables.text.c.hash.in_(some))
-        found.update((row.hash, row.body) for row in connection.execute(query))
-    return found
+    return {row.hash: row.body for row in _by_hash(connection, _TEXTS, hashes)}
 
 
 def get_counts(connection: Connection, hashes: Iterable[bytes]) -> dict[bytes, tuple[int, int]]:
     """The words and characters of texts, without their bodies."""
-    found: dict[bytes, tuple[int, int]] = {}
-    columns = (tables.text.c.hash, tables.text.c.words, tables.text.c.chars)
-    for some in chunks(list(set(hashes))):
-        query = select(*columns).where(tables.text.c.hash.in_(some))
-        found.update((row.hash, (row.words, row.chars)) for row in connection.execute(query))
-    return found
+    return {row.hash: (row.words, row.chars) for row in _by_hash(connection, _COUNTS, hashes)}
 
 
 def get_states(connection: Connection, hashes: Iterable[bytes]) -> dict[bytes, bytes]:
     """The states under their hashes."""
-    found: dict[bytes, bytes] = {}
+    return {row.hash: row.data for row in _by_hash(connection, _STATES, hashes)}
+
+
+def _by_hash(connection: Connection, statement: Executable, hashes: Iterable[bytes]) -> Iterator[Row[Any]]:
     for some in chunks(list(set(hashes))):
-        query = select(tables.state.c.hash, tables.state.c.data).where(tables.state.c.hash.in_(some))
-        found.update((row.hash, row.data) for row in connection.execute(query))
-    return found
+        yield from connection.execute(statement, {"some": some}).all()
+
+
+# Made once: to build a statement takes longer than to run it.
+_SOME: BindParameter[Any] = bindparam("some", expanding=True)
+_TEXTS = select(tables.text.c.hash, tables.text.c.body).where(tables.text.c.hash.in_(_SOME))
+_COUNTS = select(tables.text.c.hash, tables.text.c.words, tables.text.c.chars).where(tables.text.c.hash.in_(_SOME))
+_STATES = select(tables.state.c.hash, tables.state.c.data).where(tables.state.c.hash.in_(_SOME))
+_ADD_TEXT = insert(tables.text).prefix_with("OR IGNORE")
+_ADD_STATE = insert(tables.state).prefix_with("OR IGNORE")

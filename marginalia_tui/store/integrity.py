@@ -8,9 +8,8 @@ from sqlalchemy import Connection, Row, Table, select
 from marginalia_tui.domain.errors import StoreError
 from marginalia_tui.domain.items import state_fields
 from marginalia_tui.store import tables
-from marginalia_tui.store.content import encode_state, get_counts, get_states, hash_bytes
+from marginalia_tui.store.content import encode_state, get_counts, get_states, hash_bytes, text_keys
 from marginalia_tui.store.store import Store
-from marginalia_tui.store.sweep import texts_of
 
 PAGE = 1_000
 """Rows of one read."""
@@ -159,7 +158,7 @@ def _unresolved(store: Store) -> Iterator[str]:
             page = tx.connection.execute(query.where(journal.seq > last).order_by(journal.seq).limit(PAGE)).all()
             named = {each for row in page for each in (row.before, row.after) if each is not None}
             states = get_states(tx.connection, named)
-            texts = {row.seq: set(texts_of(row.kind, states[row.after])) for row in page if row.after in states}
+            texts = {row.seq: set(text_keys(row.kind, states[row.after])) for row in page if row.after in states}
             there = get_counts(tx.connection, {each for some in texts.values() for each in some})
         if not page:
             return

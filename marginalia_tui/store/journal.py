@@ -7,7 +7,7 @@ that a checkpoint needs to be.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, insert, select, text
+from sqlalchemy import Connection, Row, bindparam, insert, select, text
 
 from marginalia_tui.store import tables
 from marginalia_tui.store.content import chunks
@@ -42,16 +42,17 @@ class Span:
 def add_change(connection: Connection, space_id: int, act: Act, at: int) -> int:
     """Writes the head of a change and returns its id."""
     result = connection.execute(
-        insert(tables.change).values(
-            space_id=space_id,
-            book=act.book,
-            actor=act.actor,
-            run=act.run,
-            call=act.call,
-            label=act.label,
-            undoes=act.undoes,
-            at=at,
-        )
+        _ADD_CHANGE,
+        {
+            "space_id": space_id,
+            "book": act.book,
+            "actor": act.actor,
+            "run": act.run,
+            "call": act.call,
+            "label": act.label,
+            "undoes": act.undoes,
+            "at": at,
+        },
     )
     key = result.inserted_primary_key
     assert key is not None
@@ -67,7 +68,7 @@ def add_rows(
     """Appends one row for each item: its key, its state before and its state after."""
     if rows:
         connection.execute(
-            insert(tables.journal),
+            _ADD_ROWS,
             [
                 {
                     "space_id": space_id,
@@ -87,48 +88,41 @@ def position(connection: Connection) -> int:
     return int(connection.execute(_POSITION).scalar() or 0)
 
 
-_POSITION = text("SELECT seq FROM sqlite_sequence WHERE name = 'journal'")
-
-
 def fold(connection: Connection, space_id: int, after: int) -> dict[ItemKey, Span]:
     """What a space went through since the position `after`, for each item that it touched, oldest first."""
-    journal = tables.journal.c
-    query = (
-        select(journal.kind, journal.uuid, journal.before, journal.after)
-        .where(journal.space_id == space_id, journal.seq > after)
-        .order_by(journal.seq)
-    )
-    return _spans(connection.execute(query))
+    return _spans(connection.execute(_OF_SPACE, {"space": space_id, "after": after}).all())
 
 
 def fold_change(connection: Connection, space_id: int, change_id: int) -> dict[ItemKey, Span]:
     """What one change did to each item that it touched, oldest first."""
-    journal = tables.journal.c
-    query = (
-        select(journal.kind, journal.uuid, journal.before, journal.after)
-        .where(journal.change_id == change_id, journal.space_id == space_id)
-        .order_by(journal.seq)
-    )
-    return _spans(connection.execute(query))
+    return _spans(connection.execute(_OF_CHANGE, {"space": space_id, "change": change_id}).all())
 
 
 def fold_items(connection: Connection, space_id: int, after: int, uuids: Iterable[str]) -> dict[ItemKey, Span]:
     """What some items of a space went through since the position `after`; untouched ones are left out."""
-    journal = tables.journal.c
     found: dict[ItemKey, Span] = {}
     for some in chunks(list(uuids)):
-        query = (
-            select(journal.kind, journal.uuid, journal.before, journal.after)
-            .where(journal.space_id == space_id, journal.uuid.in_(some), journal.seq > after)
-            .order_by(journal.seq)
-        )
-        found.update(_spans(connection.execute(query)))
+        keys = {"space": space_id, "after": after, "some": some}
+        found.update(_spans(connection.execute(_OF_ITEMS, keys).all()))
     return found
 
 
-def _spans(rows: Iterable[tuple[str, str, bytes | None, bytes | None]]) -> dict[ItemKey, Span]:
+def _spans(rows: Iterable[Row[str, str, bytes | None, bytes | None]]) -> dict[ItemKey, Span]:
     spans: dict[ItemKey, Span] = {}
     for kind, uuid, before, after in rows:
         first = spans.get((kind, uuid))
         spans[kind, uuid] = Span(first.before if first else before, after)
     return spans
+
+
+# Made once: to build a statement takes longer than to run it.
+_ROW = tables.journal.c
+_ROWS = (
+    select(_ROW.kind, _ROW.uuid, _ROW.before, _ROW.after).where(_ROW.space_id == bindparam("space")).order_by(_ROW.seq)
+)
+_OF_SPACE = _ROWS.where(_ROW.seq > bindparam("after"))
+_OF_CHANGE = _ROWS.where(_ROW.change_id == bindparam("change"))
+_OF_ITEMS = _OF_SPACE.where(_ROW.uuid.in_(bindparam("some", expanding=True)))
+_ADD_CHANGE = insert(tables.change)
+_ADD_ROWS = insert(tables.journal)
+_POSITION = text("SELECT seq FROM sqlite_sequence WHERE name = 'journal'")

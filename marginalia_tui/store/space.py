@@ -5,11 +5,12 @@ The author's library is a space, the working copy of a run is another. What is o
 batches; triggers refuse every other way. The lock of a book is checked here, for all writes alike.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import orjson
-from sqlalchemy import Row, delete, func, select, update
+from sqlalchemy import BindParameter, Executable, Row, bindparam, delete, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from marginalia_tui.domain.errors import Invalid, Locked, NotFound
@@ -70,12 +71,8 @@ class Space:
 
     def get_many(self, cls: type[ItemT], uuids: Iterable[str]) -> dict[str, ItemT]:
         """The items by uuid, in the order asked for; missing ones are left out."""
-        table = tables.ITEM_TABLES[cls.KIND]
         wanted = list(dict.fromkeys(uuids))
-        rows: dict[str, Row[Any]] = {}
-        for some in chunks(wanted):
-            query = select(table).where(table.c.space_id == self.id, table.c.uuid.in_(some))
-            rows.update((row.uuid, row) for row in self.connection.execute(query))
+        rows = {row.uuid: row for row in self._rows(_whole(cls.KIND), wanted)}
         found = [rows[uuid] for uuid in wanted if uuid in rows]
         return {row.uuid: value for row, value in zip(found, self._values(cls, found), strict=True)}
 
@@ -99,12 +96,11 @@ class Space:
 
     def hashes(self, cls: type[Item], uuids: Iterable[str]) -> dict[str, bytes]:
         """The hash of the state of each item that is there: what a later write is checked against."""
-        table = tables.ITEM_TABLES[cls.KIND]
-        found: dict[str, bytes] = {}
-        for some in chunks(list(uuids)):
-            query = select(table.c.uuid, table.c.hash).where(table.c.space_id == self.id, table.c.uuid.in_(some))
-            found.update((row.uuid, row.hash) for row in self.connection.execute(query))
-        return found
+        return {row.uuid: row.hash for row in self._rows(_heads(cls.KIND), list(uuids))}
+
+    def _rows(self, statement: Executable, uuids: Sequence[str]) -> Iterator[Row[Any]]:
+        for some in chunks(uuids):
+            yield from self.connection.execute(statement, {"space": self.id, "some": some}).all()
 
     def outline(self, book: str) -> list[PartRow]:
         """Every part of a book without its text, in no order."""
@@ -155,6 +151,17 @@ class Space:
         """The cells that states stand for."""
         found = get_states(self.connection, hashes)
         return {key: decode_state(cls.KIND, data) for key, data in found.items()}
+
+
+class _New(NamedTuple):
+    """An item that is to be another than it is; None is one that is not there."""
+
+    key: ItemKey
+    before: bytes | None
+    after: bytes | None
+    state: bytes
+    cells: Cells | None
+    books: set[str]
 
 
 class WritableSpace(Space):
@@ -229,75 +236,52 @@ class WritableSpace(Space):
         return cells
 
     def _write(self, wanted: Mapping[ItemKey, Cells | None], bodies: Mapping[bytes, str]) -> list[str]:
+        """Writes what is to be (None: nothing) where it differs from what is, and returns the uuids of that."""
         may_write()
-        by_kind: dict[str, dict[str, Cells | None]] = {}
-        for (kind, uuid), cells in wanted.items():
-            by_kind.setdefault(kind, {})[uuid] = cells
-        changed: list[str] = []
-        books: set[str] = set()
-        rows: list[tuple[ItemKey, bytes | None, bytes | None]] = []
-        upserts: dict[str, list[dict[str, Any]]] = {}
-        deletes: dict[str, list[str]] = {}
-        states: dict[bytes, bytes] = {}
-        for kind in KINDS:
-            now = self._standing(kind, by_kind.get(kind, {}))
-            for uuid, cells in by_kind.get(kind, {}).items():
-                before, book = now.get(uuid, (None, None))
-                after = None
-                if cells is not None:
-                    data = encode_state(kind, cells)
-                    after = hash_bytes(data)
-                    states[after] = data
-                if before == after:
-                    continue
-                rows.append(((kind, uuid), before, after))
-                changed.append(uuid)
-                books.update({uuid} if kind == "book" else {each for each in (book, cells and cells["book"]) if each})
-                if cells is None:
-                    deletes.setdefault(kind, []).append(uuid)
-                else:
-                    upserts.setdefault(kind, []).append({"space_id": self.id, "uuid": uuid, "hash": after, **cells})
-        if not rows:
+        news = [new for kind in KINDS for new in self._compare(kind, wanted)]
+        if not news:
             return []
-        self._check_lock(books)
-        put_texts(self.connection, bodies)
-        put_states(self.connection, {key: states[key] for _, _, key in rows if key is not None})
+        self._check_lock({book for new in news for book in new.books})
+        counts = put_texts(self.connection, bodies)
+        put_states(self.connection, {new.after: new.state for new in news if new.after is not None})
+        rows = [(new.key, new.before, new.after) for new in news]
         journal.add_rows(self.connection, self.id, self.write_tx.change(self.id), rows)
-        for kind, cells_of in upserts.items():
-            self._upsert(kind, cells_of)
-        for kind, uuids in deletes.items():
-            table = tables.ITEM_TABLES[kind]
-            for some in chunks(uuids):
-                self.connection.execute(delete(table).where(table.c.space_id == self.id, table.c.uuid.in_(some)))
-        for each in books:
-            self.write_tx.touch("book", each)
-        return changed
+        for kind in KINDS:
+            of_kind = [new for new in news if new.key[0] == kind]
+            if cells := [
+                {"space_id": self.id, "uuid": new.key[1], "hash": new.after, **new.cells}
+                for new in of_kind
+                if new.cells is not None
+            ]:
+                if kind == Part.KIND:
+                    self._count(cells, counts)
+                self.connection.execute(_upsert(kind), cells)
+            self._remove(kind, [new.key[1] for new in of_kind if new.cells is None])
+        for book in {book for new in news for book in new.books}:
+            self.write_tx.touch("book", book)
+        return [new.key[1] for new in news]
 
-    def _standing(self, kind: str, uuids: Iterable[str]) -> dict[str, tuple[bytes, str]]:
-        table = tables.ITEM_TABLES[kind]
-        book = table.c.uuid if kind == "book" else table.c.book
-        found: dict[str, tuple[bytes, str]] = {}
-        for some in chunks(list(uuids)):
-            query = select(table.c.uuid, table.c.hash, book.label("of")).where(
-                table.c.space_id == self.id, table.c.uuid.in_(some)
-            )
-            found.update((row.uuid, (row.hash, row.of)) for row in self.connection.execute(query))
-        return found
+    def _compare(self, kind: str, wanted: Mapping[ItemKey, Cells | None]) -> Iterator["_New"]:
+        of_kind = {uuid: cells for (of, uuid), cells in wanted.items() if of == kind}
+        now = {row.uuid: (row.hash, row.of) for row in self._rows(_heads(kind), list(of_kind))}
+        for uuid, cells in of_kind.items():
+            before, book = now.get(uuid, (None, None))
+            state = b"" if cells is None else encode_state(kind, cells)
+            after = None if cells is None else hash_bytes(state)
+            if before != after:
+                books = {uuid} if kind == Book.KIND else {book, cells and cells["book"]} - {None}
+                yield _New((kind, uuid), before, after, state, cells, books)
 
-    def _upsert(self, kind: str, rows: list[dict[str, Any]]) -> None:
+    def _remove(self, kind: str, uuids: Sequence[str]) -> None:
         table = tables.ITEM_TABLES[kind]
-        if kind == "part":
-            counts = get_counts(self.connection, [row["text"] for row in rows if row["text"] is not None])
-            for row in rows:
-                row["words"], row["chars"] = counts.get(row["text"], (0, 0))
-        statement = insert(table)
-        names = [name for name in rows[0] if name not in ("space_id", "uuid")]
-        self.connection.execute(
-            statement.on_conflict_do_update(
-                index_elements=["space_id", "uuid"], set_={name: statement.excluded[name] for name in names}
-            ),
-            rows,
-        )
+        for some in chunks(uuids):
+            self.connection.execute(delete(table).where(table.c.space_id == self.id, table.c.uuid.in_(some)))
+
+    def _count(self, parts: Sequence[Cells], counts: Mapping[bytes, tuple[int, int]]) -> None:
+        """Fills in the derived fields; `counts` are those of texts that were just written."""
+        known = {**counts, **get_counts(self.connection, {part["text"] for part in parts} - {None, *counts})}
+        for part in parts:
+            part["words"], part["chars"] = known.get(part["text"], (0, 0))
 
     def _check_lock(self, books: Iterable[str]) -> None:
         if self.id != LIBRARY:
@@ -310,6 +294,36 @@ class WritableSpace(Space):
             if held := self.connection.execute(query.limit(1)).first():
                 book = self.find(Book, held.book)
                 raise Locked(held.agent_name, book.title if book else held.book)
+
+
+@cache
+def _whole(kind: str) -> Executable:
+    table = tables.ITEM_TABLES[kind]
+    return select(table).where(table.c.space_id == bindparam("space"), table.c.uuid.in_(_SOME))
+
+
+@cache
+def _heads(kind: str) -> Executable:
+    """The uuid, the hash and the book (`of`) of items."""
+    table = tables.ITEM_TABLES[kind]
+    book = table.c.uuid if kind == Book.KIND else table.c.book
+    return select(table.c.uuid, table.c.hash, book.label("of")).where(
+        table.c.space_id == bindparam("space"), table.c.uuid.in_(_SOME)
+    )
+
+
+@cache
+def _upsert(kind: str) -> Executable:
+    table = tables.ITEM_TABLES[kind]
+    names = ["hash", *(each.name for each in item_fields(kind) if each.role is not Role.VIEW)]
+    statement = insert(table)
+    return statement.on_conflict_do_update(
+        index_elements=["space_id", "uuid"], set_={name: statement.excluded[name] for name in names}
+    )
+
+
+# Made once: to build a statement takes longer than to run it.
+_SOME: BindParameter[Any] = bindparam("some", expanding=True)
 
 
 def _encode(text: str, what: str) -> bytes:

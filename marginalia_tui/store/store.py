@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, Protocol
 
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, bindparam, select, text
 from sqlalchemy.exc import DBAPIError
 
 from marginalia_tui.domain.clock import Clock, SystemClock
@@ -221,6 +221,8 @@ class Store:
 
 
 _VERSION = text("SELECT version_num FROM alembic_version")
+_STATE = select(tables.space.c.state).where(tables.space.c.id == bindparam("space"))
+_EPOCH = select(tables.run.c.epoch).where(tables.run.c.uuid == bindparam("run"))
 
 
 def _raw(connection: Connection) -> sqlite3.Connection:
@@ -230,14 +232,12 @@ def _raw(connection: Connection) -> sqlite3.Connection:
 
 
 def _check_live(connection: Connection, space_id: int) -> None:
-    state = connection.execute(select(tables.space.c.state).where(tables.space.c.id == space_id)).scalar()
-    if state != "live":
+    if connection.execute(_STATE, {"space": space_id}).scalar() != "live":
         raise NotFound(f"The working copy {space_id} is gone: what belongs to it can't be changed any more.")
 
 
 def _check_lease(connection: Connection, lease: Holding) -> None:
-    epoch = connection.execute(select(tables.run.c.epoch).where(tables.run.c.uuid == lease.run)).scalar()
-    if epoch != lease.epoch:
+    if connection.execute(_EPOCH, {"run": lease.run}).scalar() != lease.epoch:
         raise LeaseLost("Another process took this run over: what this one still had in hand is dropped.")
 
 

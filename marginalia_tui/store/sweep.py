@@ -7,14 +7,12 @@ and that one's journal may be gone already), so each of those transactions first
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-import orjson
 from sqlalchemy import Connection, Table, delete, func, select, tuple_
 
-from marginalia_tui.domain.items import KINDS, Part, Shape, state_fields
+from marginalia_tui.domain.items import KINDS, Part
 from marginalia_tui.store import tables
-from marginalia_tui.store.content import chunks, get_states
+from marginalia_tui.store.content import chunks, get_states, text_keys
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.store import Store
 
@@ -71,7 +69,7 @@ class _Live:
         new = list(hashes - self._states[kind])
         self._states[kind].update(new)
         for data in get_states(connection, new).values():
-            self._texts.update(texts_of(kind, data))
+            self._texts.update(text_keys(kind, data))
 
     def add_journal(self, connection: Connection, after: int, until: int | None = None) -> int:
         """Adds what a page of the journal names, and returns the position up to which all is added now."""
@@ -106,19 +104,6 @@ class _Live:
 
 def _newest(connection: Connection, table: Table) -> int:
     return int(connection.execute(select(func.coalesce(func.max(table.c.id), 0))).scalar_one())
-
-
-def texts_of(kind: str, data: bytes) -> Iterator[bytes]:
-    """The hashes of the texts (long ones, and values of attributes) that a state names."""
-    state: dict[str, Any] = orjson.loads(data)
-    for each in state_fields(kind):
-        value = state.get(each.name)
-        if not value:
-            continue
-        if each.shape is Shape.LONG:
-            yield bytes.fromhex(value)
-        elif each.shape is Shape.ATTRIBUTES:
-            yield from (bytes.fromhex(key) for key in value.values())
 
 
 def _mark(store: Store, live: _Live) -> Iterator[int]:
