@@ -1,7 +1,7 @@
 """Field by field: what one item is in the base, with the agent and in the book. Pure rules on cells."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+from functools import cache
 
 import orjson
 
@@ -21,8 +21,11 @@ _TYPES = {
     Shape.REF: FieldType.REF,
     Shape.ATTRIBUTES: FieldType.JSON,
 }
+_STORED = (Shape.LONG, Shape.ATTRIBUTES)
+"""Shapes whose cells are hashes of what is stored elsewhere."""
 
 
+@cache
 def merged_fields(kind: str) -> tuple[ItemField, ...]:
     """The fields of a kind that are merged field by field."""
     return tuple(
@@ -32,6 +35,7 @@ def merged_fields(kind: str) -> tuple[ItemField, ...]:
     )
 
 
+@cache
 def is_merged(kind: str) -> bool:
     """Whether a kind has anything that is merged; the plan of a run has not."""
     return any(each.role is Role.AUTHORED for each in item_fields(kind))
@@ -90,20 +94,26 @@ def _values(
 def _change(
     each: ItemField, name: str, label: str, three: _Three, there: tuple[bool, bool, bool], conflict: bool
 ) -> FieldChange:
-    made = FieldChange(name=name, label=label, type=_TYPES[each.shape], conflict=conflict)
-    if made.type is FieldType.JSON:
-        return replace(made, hashes=Hashes(*(_as_hash(value) for value in three)))
-    if made.type is FieldType.TEXT:
-        return replace(_with_values(made, ("", "", ""), there), hashes=Hashes(*(_as_hash(value) for value in three)))
-    return _with_values(made, three, there)
+    base, agent, book = (
+        _as_value(each, value) if is_there else None for value, is_there in zip(three, there, strict=True)
+    )
+    return FieldChange(
+        name=name,
+        label=label,
+        type=_TYPES[each.shape],
+        base=base,
+        agent=agent,
+        book=book,
+        conflict=conflict,
+        hashes=Hashes(*(_as_hash(value) for value in three)) if each.shape in _STORED else None,
+    )
 
 
-def _with_values(made: FieldChange, three: _Three, there: tuple[bool, bool, bool]) -> FieldChange:
-    base, agent, book = (_as_value(value) if is_there else None for value, is_there in zip(three, there, strict=True))
-    return replace(made, base=base, agent=agent, book=book)
-
-
-def _as_value(value: object) -> Value:
+def _as_value(each: ItemField, value: object) -> Value:
+    if each.shape is Shape.ATTRIBUTES:
+        return None
+    if each.shape is Shape.LONG:
+        return ""
     assert value is None or isinstance(value, str | int)
     return value
 

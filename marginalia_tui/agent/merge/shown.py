@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import BindParameter, bindparam, case, func, select
 
 from marginalia_tui.agent.merge.fields import TREE_KIND
 from marginalia_tui.agent.merge.model import FieldChange, FieldType, Hashes, MergeItem, MergePlan, Value
@@ -60,7 +61,10 @@ def name_and_sort(
         own = names[item.uuid].created if item.uuid in names else 0
         return _KIND_ORDER[item.kind], created, depth, own, item.is_move
 
-    named = [replace(item, title=titles.get(item.uuid, "")) for item in items]
+    named = []
+    for item in items:
+        children = tuple(sorted(item.children, key=lambda child: (names[child].created, child)))
+        named.append(replace(item, title=titles.get(item.uuid, ""), children=children))
     return sorted(named, key=order), titles
 
 
@@ -74,19 +78,29 @@ def _anchor(sides: Sides, part: str) -> tuple[str | None, int]:
 
 
 def _read_names(tx: ReadTx, space_id: int, uuids: Iterable[str]) -> dict[str, _Name]:
-    part, text = tables.part, tables.text
+    """A part is called as the author knows it; the copy is asked for those that only it has."""
     names: dict[str, _Name] = {}
-    for some in chunks(list(uuids)):
-        query = (
-            select(part.c.uuid, part.c.title, part.c.created, func.substr(text.c.body, 1, 4 * FIRST_WORDS))
-            .select_from(part.outerjoin(text, text.c.hash == part.c.text))
-            .where(part.c.space_id.in_((LIBRARY, space_id)), part.c.uuid.in_(some))
-            # The library comes first and its name last: the part is called as the author knows it.
-            .order_by(part.c.space_id == LIBRARY)
-        )
-        for uuid, title, created, start in tx.connection.execute(query):
-            names[uuid] = _Name(title.strip() or _first_words(start or ""), created)
+    missing = list(uuids)
+    for space in (LIBRARY, space_id):
+        for some in chunks(missing):
+            for uuid, title, created, start in tx.connection.execute(_NAMES, {"space": space, "some": some}):
+                names[uuid] = _Name(title.strip() or _first_words(start or ""), created)
+        missing = [uuid for uuid in missing if uuid not in names]
     return names
+
+
+# Made once: to build a statement takes longer than to run it. The text is read only where there is no title.
+_SOME: BindParameter[Any] = bindparam("some", expanding=True)
+_NAMES = (
+    select(
+        tables.part.c.uuid,
+        tables.part.c.title,
+        tables.part.c.created,
+        case((func.trim(tables.part.c.title) == "", func.substr(tables.text.c.body, 1, 4 * FIRST_WORDS))),
+    )
+    .select_from(tables.part.outerjoin(tables.text, tables.text.c.hash == tables.part.c.text))
+    .where(tables.part.c.space_id == bindparam("space"), tables.part.c.uuid.in_(_SOME))
+)
 
 
 def _first_words(text: str) -> str:

@@ -6,8 +6,10 @@ as it was in the base. The author's side is the library as it is now.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import BindParameter, bindparam, select
 
 from marginalia_tui.agent.merge.fields import TREE_KIND, is_merged
 from marginalia_tui.agent.merge.structure import Standing, Tree, Trees
@@ -74,6 +76,7 @@ def read_sides(tx: ReadTx, space_id: int) -> Sides:
     hashes = {each for span in spans.values() for each in (span.before, span.after) if each is not None}
     states = get_states(tx.connection, hashes.union(*(of_kind.values() for of_kind in now.values())))
 
+    @cache
     def cells(kind: str, key: bytes | None) -> Cells | None:
         return None if key is None else decode_state(kind, states[key])
 
@@ -100,15 +103,10 @@ def _short(key: bytes | None) -> str:
 
 
 def _trees(tx: ReadTx, space_id: int) -> Trees:
-    part = tables.part.c
-
     def read(parts: Collection[str]) -> Mapping[str, Standing]:
         found: dict[str, dict[Tree, str | None]] = {}
         for some in chunks(list(parts)):
-            query = select(part.space_id, part.uuid, part.parent).where(
-                part.space_id.in_((LIBRARY, space_id)), part.uuid.in_(some)
-            )
-            for space, uuid, parent in tx.connection.execute(query):
+            for space, uuid, parent in tx.connection.execute(_STANDING, {"spaces": (LIBRARY, space_id), "some": some}):
                 standing = found.setdefault(uuid, {})
                 if space == LIBRARY:
                     standing["book"] = parent
@@ -141,16 +139,18 @@ def parents_of_book(tx: ReadTx, book: str) -> dict[str, str | None]:
 
 
 def children_of(tx: ReadTx, parts: Collection[str]) -> dict[str, list[str]]:
-    """The parts of the library that follow some parts, oldest first."""
-    part = tables.part.c
+    """The parts of the library that follow some parts."""
     found: dict[str, list[str]] = {}
     for some in chunks(list(parts)):
-        query = (
-            select(part.parent, part.uuid)
-            .where(part.space_id == LIBRARY, part.parent.in_(some))
-            .order_by(part.created, part.uuid)
-        )
-        for parent, uuid in tx.connection.execute(query):
-            if parent is not None:
-                found.setdefault(parent, []).append(uuid)
+        for parent, uuid in tx.connection.execute(_CHILDREN, {"some": some}):
+            found.setdefault(parent, []).append(uuid)
     return found
+
+
+# Made once: to build a statement takes longer than to run it.
+_part = tables.part.c
+_SOME: BindParameter[Any] = bindparam("some", expanding=True)
+_SPACES: BindParameter[Any] = bindparam("spaces", expanding=True)
+_STANDING = select(_part.space_id, _part.uuid, _part.parent).where(_part.space_id.in_(_SPACES), _part.uuid.in_(_SOME))
+# Asked for an order, SQLite walks the whole space instead of the index on parents.
+_CHILDREN = select(_part.parent, _part.uuid).where(_part.space_id == LIBRARY, _part.parent.in_(_SOME))

@@ -41,13 +41,16 @@ class Trees:
 
     def has(self, tree: Tree, part: str) -> bool:
         """Whether a tree has a part."""
-        self.load([part])
-        return tree in self._standing[part]
+        return tree in self._of(part)
 
     def parent(self, tree: Tree, part: str) -> str | None:
         """The part that `part`, which the tree has, follows."""
-        self.load([part])
-        return self._standing[part][tree]
+        return self._of(part)[tree]
+
+    def _of(self, part: str) -> Standing:
+        if part not in self._standing:
+            self.load([part])
+        return self._standing[part]
 
     def above(self, tree: Tree, part: str, stop: Callable[[str], bool]) -> tuple[list[str], str | None]:
         """Goes up from a part to the first one that `stop` accepts.
