@@ -49,10 +49,10 @@ class LineView(ScrollView, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "lines(-1)", "Up", show=False, id="view.up"),
         Binding("down,j", "lines(1)", "Down", show=False, id="view.down"),
-        Binding("pageup,b", "pages(-1)", "Page up", show=False, id="view.page_up"),
+        Binding("pageup", "pages(-1)", "Page up", show=False, id="view.page_up"),
         Binding("pagedown,space", "pages(1)", "Page down", show=False, id="view.page_down"),
-        Binding("home,g", "go_home", "Start", show=False, id="view.home"),
-        Binding("end,G", "go_end", "End", show=False, id="view.end"),
+        Binding("home", "go_home", "Start", show=False, id="view.home"),
+        Binding("end", "go_end", "End", show=False, id="view.end"),
     ]
     ALLOW_SELECT = True
 

@@ -90,11 +90,11 @@ class Outline(RowView):
         number = fit(str(part.number), self._digits, "right") + " "
         swipe = f" {part.swipe}/{part.swipes}" if part.swipes > 1 else ""
         words = " " + fit(f"{part.words:,}", self._words, "right")
-        sign = fit(part.sign or ("*" if part.changed else ""), 1)
-        room = width - cells(number) - cells(swipe) - cells(words) - 1
+        sign = " " + fit(part.sign or ("*" if part.changed else ""), 1)
+        room = width - cells(number) - cells(swipe) - cells(words) - 2
         if room < 8:
             words = ""
-            room = width - cells(number) - cells(swipe) - 1
+            room = width - cells(number) - cells(swipe) - 2
         return [
             Segment(number, self.style("outline--number")),
             Segment(fit(part.title or "(no title)", max(0, room))),

@@ -13,6 +13,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
@@ -29,7 +30,8 @@ class Page(BlockView):
 
     `show(text, marks, notes)` fills it; `find(query)` marks what it finds and goes to the first hit at or after
     the top; `scroll_to_offset` and `top_offset` speak of places in the source. Keys: n and N walk through the
-    hits, ] and [ through the notes; Enter on a note posts `NoteSelected`.
+    hits, ] and [ through the notes; Enter on a note posts `NoteSelected`. A key that finds nothing to do is left to
+    the screen.
     """
 
     DEFAULT_CSS = f"""
@@ -105,6 +107,7 @@ class Page(BlockView):
         self.hit = -1
         self.note = -1
         self._margin: Margin | None = None
+        self._wanted: int | None = None
         self._columns = columns(80, False)
 
     # What is shown
@@ -161,9 +164,13 @@ class Page(BlockView):
 
     def on_resize(self, event: events.Resize) -> None:
         """Textual: divides the new width."""
+        event.prevent_default()
         self._divide()
         super().on_resize(event)
         self.redraw()
+        if self._wanted is not None and self.size:
+            self.scroll_to_offset(self._wanted)
+            self._wanted = None
 
     # Blocks
 
@@ -242,6 +249,10 @@ class Page(BlockView):
 
     def scroll_to_offset(self, offset: int, row: int = 0) -> None:
         """Brings a place of the source to a row of the window; 0 is the top."""
+        if not self.size:
+            # Not laid out yet: the first resize comes back here.
+            self._wanted = offset
+            return
         block, line = self.place_of(max(0, min(offset, len(self.source))))
         self.place(block, line, row)
 
@@ -282,9 +293,10 @@ class Page(BlockView):
 
     def action_next_hit(self, step: int) -> None:
         """Goes to the next or the previous hit, round the end."""
-        if self.hits:
-            self.hit = (self.hit + step) % len(self.hits)
-            self._show_hit()
+        if not self.hits:
+            raise SkipAction
+        self.hit = (self.hit + step) % len(self.hits)
+        self._show_hit()
 
     # Notes
 
@@ -299,7 +311,7 @@ class Page(BlockView):
     def action_next_note(self, step: int) -> None:
         """Goes to the next or the previous note; the first one is the next below the top."""
         if not self._notes:
-            return
+            raise SkipAction
         if self.note < 0:
             below = bisect_left(self._note_starts, self.top_offset)
             self.note = (below if step > 0 else below - 1) % len(self._notes)
@@ -318,8 +330,9 @@ class Page(BlockView):
 
     def action_select_note(self) -> None:
         """Asks whoever listens to open the current note."""
-        if self.note >= 0:
-            self.post_message(self.NoteSelected(self._notes[self.note].id))
+        if self.note < 0:
+            raise SkipAction
+        self.post_message(self.NoteSelected(self._notes[self.note].id))
 
     def on_click(self, event: events.Click) -> None:
         """A click in the margin or the gutter makes the note current; one in the prose tells its place."""

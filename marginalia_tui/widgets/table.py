@@ -223,7 +223,9 @@ class Table(RowView):
                 if size and 0 <= x <= size:
                     self.post_message(self.HeaderClicked(self, number))
                 x -= size + 1 if size else 0
+            event.prevent_default()
             return
+        event.prevent_default()
         super().on_click(event)
         if self._checks and x < 0 and self.top + event.y - self.fixed_lines == self.cursor:
             self.action_pick()

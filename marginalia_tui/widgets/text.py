@@ -177,13 +177,13 @@ def _wrap_clusters(text: str, start: int, end: int, width: int, lines: list[tupl
         size = cell_len(cluster)
         if before and cluster != " " and _may_part(before, cluster):
             cut, cut_used = place, used
-        if used + size > width and cluster != " ":
+        # What may not stand at the beginning of a line takes what is before it along, if that fits.
+        while used + size > width and cluster != " " and here < place:
             if cut <= here:
                 cut, cut_used = place, used
-            if cut > here:
-                lines.append((here, here + len(text[here:cut].rstrip(" "))))
-                here, used = cut, used - cut_used
-                cut_used = 0
+            lines.append((here, here + len(text[here:cut].rstrip(" "))))
+            here, used = cut, used - cut_used
+            cut_used = 0
         used += size
         place += len(cluster)
         before = cluster

@@ -258,6 +258,7 @@ class Transcript(BlockView):
 
     def on_resize(self, event: events.Resize) -> None:
         """Textual: a pinned transcript stays at its end."""
+        event.prevent_default()
         pinned = self.pinned
         super().on_resize(event)
         self.pinned = pinned

@@ -284,3 +284,31 @@ def test_a_text_may_be_empty_and_replaced() -> None:
         assert seen(app)[0].strip() == "x"
 
     run(lambda: [Page()], scenario)
+
+
+def test_a_place_asked_for_before_the_first_layout_is_kept() -> None:
+    source = book(5_000)
+    shown = Page()
+    shown.show(source, offset=len(source) // 2)
+
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        assert shown.place_of(len(source) // 2) == shown.position()
+
+    run(lambda: [shown], scenario)
+
+
+def test_keys_without_something_to_do_are_left_to_the_screen() -> None:
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        pressed: list[str] = []
+        for key in ("n", "N", "enter", "left_square_bracket"):
+            app.bind(key, f"note_key('{key}')")
+        app.action_note_key = lambda key: pressed.append(key)  # type: ignore[attr-defined]
+        page(app).show(SOURCE)
+        page(app).focus()
+        await pilot.press("n", "N", "enter", "left_square_bracket")
+        assert pressed == ["n", "N", "enter", "left_square_bracket"]
+        page(app).find("the")
+        await pilot.press("n")
+        assert len(pressed) == 4
+
+    run(lambda: [Page()], scenario)

@@ -141,6 +141,8 @@ def test_clicks_on_a_mark_and_on_a_title() -> None:
         await pilot.pause()
         await pilot.click(offset=(2, 2))
         assert [message.key for message in app.of(Table.Toggled)] == ["b"]
+        await pilot.double_click(offset=(8, 1))
+        assert [message.key for message in app.of(RowView.Selected)] == ["a"]
         await pilot.click(offset=(seen(app)[0].index("Words") + 2, 0))
         assert [message.column for message in app.of(Table.HeaderClicked)] == [3]
 

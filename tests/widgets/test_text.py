@@ -1,7 +1,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from wcwidth import iter_graphemes
@@ -29,6 +29,7 @@ def test_escape_is_a_sign() -> None:
     assert visible("\ud800") == "\ufffd"
 
 
+@example(" a。", 2)
 @given(PROSE, st.integers(2, 40))
 def test_f50_wrapped_lines_fit_and_lose_nothing(text: str, width: int) -> None:
     shown = visible(text)
