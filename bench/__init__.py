@@ -1,0 +1,1 @@
+"""Benchmarks, each beside its reference: `python -m bench`."""
