@@ -202,13 +202,15 @@ def make_slips(chapters: Sequence[str], seed: int = 20) -> tuple[tuple[str, ...]
     for kind, (share, spoil) in SPOILERS.items():
         # Not more than a quarter of its places: what a book does most of the time must stay clear.
         places = list(_places(pages, spoil, random))
-        for _ in range(min(round(wanted * share), max(1, len(places) // 4))):
-            places = [place for place in places if (place.chapter, place.block) not in used]
-            if not places:
-                break
-            place = places[int(random.random() * len(places))]
-            used.add((place.chapter, place.block))
-            slips.append(_slip(kind, place, chapters[place.chapter]))
+        left = min(round(wanted * share), max(1, len(places) // 4))
+        while left and places:
+            index = int(random.random() * len(places))
+            place, places[index] = places[index], places[-1]
+            places.pop()
+            if (place.chapter, place.block) not in used:
+                used.add((place.chapter, place.block))
+                slips.append(_slip(kind, place, chapters[place.chapter]))
+                left -= 1
     slips.sort(key=lambda slip: (slip.chapter, slip.at))
     return tuple(_spoiled(text, _in(slips, index)) for index, text in enumerate(chapters)), tuple(slips)
 

@@ -55,7 +55,8 @@ _CONFUSIONS = tuple(
         (rf"\b(?:by|in|on|from|with|into|at|of|to|for) you{_APOSTROPHE}re \w+", "your or you\u2019re?"),
         (rf"\bit{_APOSTROPHE}s (?=own\b)", "its or it\u2019s?"),
         (
-            rf"\b(?:by|in|on|from|with|into|under|over|upon|at|against|between|through) it{_APOSTROPHE}s \w+",
+            r"\b(?:by|in|of|on|from|with|into|under|over|upon|at|against|between|through|behind|beside) "
+            rf"it{_APOSTROPHE}s \w+",
             "its or it\u2019s?",
         ),
         (

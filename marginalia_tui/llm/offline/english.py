@@ -43,7 +43,7 @@ PREPOSITIONS = _words(
 
 PLAIN_DOUBLES = _words(
     "had that her is was are were do did can no so very really long far many much more never ever "
-    "yes well there now come hush bye ha he ho oh ah aye knock tut blah night run rub dear please go on by again too "
+    "yes well there now come hush bye ha ho oh ah aye knock tut blah night run rub dear please go on by again too "
     "round over out who what you"
 )
 """Doubles that are often meant: no concern of a person either."""

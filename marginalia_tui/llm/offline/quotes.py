@@ -37,9 +37,8 @@ _HEAD_OF_SPEECH = re.compile(r"(?:^|[.,:;!?\u2014\u2026\u201d\"]\s?)$")
 _ADDRESS = re.compile(r"\b(?:I|[Yy]ou|[Ww]e|[Mm]y|[Yy]our|[Mm]e|[Uu]s|[Oo]ur)\b|[?!]$")
 _INNER_CAPITAL = re.compile(r"[,:;][ ](?!I\b)[\"\u2018']?[A-Z]")
 _PERSONAL = re.compile(r"(?:He|She|They|His|Her|Their|It)\b")
-_APOSTROPHE_INSIDE = re.compile(
-    r"(?<=[^\W_])'(?=[^\W\d_])|(?<=[^\W\d_])'(?=[\s.,;:!?\u2026\u2014)\u201d\"-]|\r?$)", re.MULTILINE
-)
+_APOSTROPHE_INSIDE = re.compile(r"(?<=[^\W_])'(?=[^\W\d_])")
+_APOSTROPHE_END = re.compile(r"(?<=[^\W\d_])'(?=[\s.,;:!?\u2026\u2014)\u201d\"-]|\r?$)", re.MULTILINE)
 _APOSTROPHE_HEAD = re.compile(r"(?:(?<=[\s(\u2014\u201c\"])|^)'(?=([^\W\d_]+|\d0s\b))", re.MULTILINE)
 
 LONGEST_SPEECH = 40
@@ -193,12 +192,19 @@ def _looks(page: Page, block: Block, at: int) -> bool | None:
 
 
 def _apostrophes(page: Page, block: Block) -> Iterator[Edit]:
+    """Straight apostrophes; at the end of a word only where no single quote opens that it might close."""
     for match in _APOSTROPHE_INSIDE.finditer(page.mask, block.start, block.end):
         left = page.mask[match.start() - 1]
         if not (left.isdigit() and page.mask[match.end() : match.end() + 1] != "s"):
             yield match.start(), match.end(), "\u2019"
+    opens = False
     for match in _APOSTROPHE_HEAD.finditer(page.mask, block.start, block.end):
         if match[1].lower() in english.ELISIONS or match[1][0].isdigit():
+            yield match.start(), match.end(), "\u2019"
+        else:
+            opens = True
+    if not opens:
+        for match in _APOSTROPHE_END.finditer(page.mask, block.start, block.end):
             yield match.start(), match.end(), "\u2019"
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from marginalia_tui.domain.chat import Call, Message, Request, Tool
@@ -82,14 +83,19 @@ class FakeBook:
         data: dict[str, Any] = {"offset": offset, "totalLength": len(text), "truncated": end < len(text)}
         if data["truncated"]:
             data["nextOffset"] = end
-        return {**data, "part": f"h:m{index + 1}", "position": index + 1, "title": self._title(index), "text": text[offset:end]}
+        return {
+            **data,
+            "part": f"h:m{index + 1}",
+            "position": index + 1,
+            "title": self._title(index),
+            "text": text[offset:end],
+        }
 
     def _edit(self, index: int, old: str, new: str) -> dict[str, Any]:
         text = self.texts[index]
-        places = [i for i in range(len(text)) if text.startswith(old, i)]
-        if len(places) != 1:
-            raise ValueError(f"The passage is {len(places)} times in part {index + 1}.")
-        at = places[0]
+        at = text.find(old)
+        if at < 0 or text.find(old, at + 1) >= 0:
+            raise ValueError(f"The passage is not exactly once in part {index + 1}.")
         self.texts[index] = text[:at] + new + text[at + len(old) :]
         shown = self.texts[index][max(0, at - 20) : at + len(new) + 20]
         return {"result": "changed", "part": f"h:m{index + 1}", "position": index + 1, "words": 1, "passage": shown}
@@ -134,10 +140,17 @@ class FakeRun:
         for _ in range(most):
             answer = self.round()
             last = self.messages[-1]
-            if not answer.calls or (answer.calls[-1].name in ("finish", "ask_user") and last.ok and last.role == "tool"):
+            if not answer.calls or (
+                answer.calls[-1].name in ("finish", "ask_user") and last.ok and last.role == "tool"
+            ):
                 return self
         raise AssertionError("the run does not end")
 
     @property
     def said(self) -> str:
         return "\n\n".join(answer.text for answer in self.replies)
+
+
+def chapters(folder: Path) -> list[str]:
+    """The chapters of a folder of Markdown files, in the order of their names."""
+    return [path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.md"))]
