@@ -9,7 +9,10 @@ Kind = Literal["chapter", "part", "named", "roman", "number"]
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _TEENS = "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-_ORDINALS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last"
+_ORDINALS = (
+    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|last"
+    "|premi[eè]re?|primero|primeiro|primo|erste[rs]?"
+)
 _NUMBER = rf"(?:\d{{1,4}}|[ivxlcdm]{{1,9}}|(?:{_TENS})(?:[ -](?:{_ONES}))?|{_TEENS}|{_ONES}|(?:the )?(?:{_ORDINALS}))"
 _CHAPTER_WORDS = (
     "chapter|chap\\.|letter|canto|stave|scene|act|chapitre|kapitel|cap[ií]tulo|capitolo|глава|hoofdstuk|rozdzia[łl]"

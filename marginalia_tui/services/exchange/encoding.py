@@ -201,7 +201,8 @@ _ODD = re.compile("[\ue000-\uf8ff\uff61-\uff9f\ufffd\x80-\x9f]")
 
 def _double_byte_score(sample: bytes, encoding: str) -> float:
     """How much of what is not ASCII makes sense in an East Asian encoding: 0 to 1 and a little more."""
-    text = sample.decode(encoding, "replace")
+    # The rare syllables that Windows-949 adds to EUC-KR are what other encodings look like in it.
+    text = sample.decode("euc_kr" if encoding == "cp949" else encoding, "replace")
     high = [char for char in text if char > "\x7f"]
     if len(high) < 2:
         return 0.0

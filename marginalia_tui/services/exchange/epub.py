@@ -15,6 +15,7 @@ from marginalia_tui.domain.errors import Invalid, Refused
 from marginalia_tui.services.exchange.archive import Archive
 from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.encoding import clean, decode
+from marginalia_tui.services.exchange.epub_writer import GENERATOR
 from marginalia_tui.services.exchange.files import shown
 from marginalia_tui.services.exchange.from_html import Block, Styles, read_page
 from marginalia_tui.services.exchange.inline import collapse
@@ -31,7 +32,7 @@ _PARTS = frozenset(
 )
 _RULE = re.compile(r"([^{}]{1,2000})\{([^{}]{0,4000})\}")
 _CLASS = re.compile(r"\s*[a-z0-9]{0,10}\.([\w-]+)\s*$")
-_MARKED_UP = re.compile(r"</?(?:p|br|div|span|i|b|em|strong|h[1-6])\b", re.IGNORECASE)
+_MARKED_UP = re.compile(r"</(?:p|div|span|i|b|em|strong|h[1-6])>|<br ?/?>", re.IGNORECASE)
 _MAX_STYLE = 1_000_000
 
 
@@ -64,6 +65,8 @@ class _Package:
     spine: list[_Item] = field(default_factory=list)
     contents: str = ""
     """The id of the NCX, in older books."""
+    ours: bool = False
+    """Whether the studio wrote it: then each page is a part, and its first heading the title."""
 
 
 @dataclass(slots=True)
@@ -90,7 +93,11 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
         _refuse_protected(archive, name)
         package_name = _package_name(archive, name)
         package = _read_package(archive, package_name, name)
-        contents = _read_contents(archive, package, name)
+        contents = [
+            # A line that only says what the book is called is no title of a part.
+            replace(entry, title="") if entry.title == one_line(package.title) else entry
+            for entry in _read_contents(archive, package, name)
+        ]
         styles = _read_styles(archive, package)
         drafts: list[_Draft] = []
         pictures, missing = 0, 0
@@ -105,7 +112,7 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
             if any(block.text for block in page.blocks):
                 known = bool(contents)
                 _add_page(drafts, page.blocks, entries, level, starts=bool(page.kinds & _PARTS) or not known)
-    chapters = [chapter for draft in drafts for chapter in _chapters(draft)]
+    chapters = [chapter for draft in drafts for chapter in _chapters(draft, package.ours)]
     notes = _notes(pictures, missing)
     manuscript = Manuscript(
         title=one_line(package.title),
@@ -184,6 +191,8 @@ def _read_package(archive: Archive, package_name: str, name: str) -> _Package:
                 package.items[key] = _Item(_found(archive, where), element.get("media-type") or "", properties)
         elif tag == "itemref":
             references.append(element.get("idref") or "")
+        elif tag == "meta" and element.get("name") == "generator":
+            package.ours = element.get("content") == GENERATOR
         elif tag == "spine":
             package.contents = element.get("toc") or ""
         elif tag == "creator":
@@ -307,16 +316,16 @@ def _borders_inside(blocks: Sequence[Block], entries: list[_Entry], level: int |
     return {anchor: entry for anchor, entry in anchored.items() if entry.depth <= limit}
 
 
-def _chapters(draft: _Draft) -> list[Chapter]:
-    """The part of a draft: its first heading is the title, else the line of the contents is."""
+def _chapters(draft: _Draft, ours: bool) -> list[Chapter]:
+    """The parts of a draft, mostly one: its first heading is the title, else the line of the contents is."""
     blocks = draft.blocks
     title = draft.contents_title
     if blocks and blocks[0].heading:
-        title, used = _title_of(blocks)
+        title, used = _title_of(blocks[:1] if ours else blocks)
         blocks = blocks[used:]
     text = trim_blank_lines("\n\n".join(block.text for block in blocks))
     whole = Chapter(title=title, text=text)
-    if len(text.encode()) <= 2 * LARGE_PART or not any(block.heading for block in blocks):
+    if ours or len(text.encode()) <= 2 * LARGE_PART or not any(block.heading for block in blocks):
         return [whole] if title or text else []
     parts = read_markdown(text).chapters
     if len(parts) < 2:

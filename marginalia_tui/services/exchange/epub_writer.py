@@ -11,6 +11,9 @@ from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript
 from marginalia_tui.services.exchange.markdown import tidy
 from marginalia_tui.services.exchange.to_html import PageWriter
 
+GENERATOR = "Marginalia"
+"""Says in the package who wrote the book."""
+
 _NAMESPACE = uuid.UUID("6f0b6bd6-6f53-4f6c-9d0a-5b7f0e1c0a52")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4}$")
 _RIGHT_TO_LEFT = frozenset(("ar", "fa", "he", "ur", "yi"))
@@ -114,6 +117,7 @@ def _package(book: Manuscript, files: list[str], language: str) -> str:
     <dc:identifier id="book-id">urn:uuid:{key}</dc:identifier>
     <dc:title>{_text(book.title)}</dc:title>
     <dc:language>{language}</dc:language>
+    <meta name="generator" content="{GENERATOR}"/>
 {metadata}    <meta property="dcterms:modified">{modified}</meta>
   </metadata>
   <manifest>

@@ -7,9 +7,9 @@ a new file beside it, synced, then moved into its place. Links are not written t
 import errno
 import os
 import secrets
-import shutil
 import stat
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from marginalia_tui.domain.errors import Invalid, NotFound, Refused
@@ -39,6 +39,11 @@ def _reading_failed(path: Path, error: OSError) -> Exception:
     return Invalid(f"{shown(path)} can't be read ({error.strerror or error}): check the path and the disk.")
 
 
+def _check_path(path: Path) -> None:
+    if "\0" in str(path):
+        raise Invalid(f"{shown(path)} is no path: take the NUL character out of it.")
+
+
 def size_of_file(path: Path, limit: int, *, empty: bool = False) -> int:
     """The size in bytes of a regular file.
 
@@ -47,12 +52,11 @@ def size_of_file(path: Path, limit: int, *, empty: bool = False) -> int:
         Invalid: it is no regular file, larger than `limit`, or empty where that is not allowed.
         Refused: it may not be read.
     """
+    _check_path(path)
     try:
         found = path.stat()
-    except (OSError, ValueError) as error:
-        if isinstance(error, OSError):
-            raise _reading_failed(path, error) from error
-        raise Invalid(f"{shown(path)} is no path: take the NUL character out of it.") from error
+    except OSError as error:
+        raise _reading_failed(path, error) from error
     if not stat.S_ISREG(found.st_mode):
         raise Invalid(f"{shown(path)} is neither a file nor a folder: give the file of a book.")
     if found.st_size > limit:
@@ -117,14 +121,13 @@ def check_target(path: Path, force: bool) -> None:
         Invalid: its folder does not exist, or it is no path.
         Refused: it is a link, or it exists and `force` is not given.
     """
+    _check_path(path)
     try:
         if not path.parent.is_dir():
             raise Invalid(f"There is no folder {shown(path.parent)}: make it first, or choose another one.")
         if path.is_symlink():
             raise Refused(f"{shown(path)} is a link: name the file that it stands for.")
         exists = path.exists()
-    except ValueError as error:
-        raise Invalid(f"{shown(path)} is no path: take the NUL character out of it.") from error
     except OSError as error:
         raise _writing_failed(path, error) from error
     if exists and not force:
@@ -188,6 +191,14 @@ def write_file(path: Path, data: bytes, force: bool) -> None:
     _all_or_nothing(path, make, lambda: made.unlink(missing_ok=True))
 
 
+def _remove(folder: Path) -> None:
+    """Removes a folder that holds files only, when it is there."""
+    if folder.is_dir():
+        for each in list(folder.iterdir()):
+            each.unlink()
+        folder.rmdir()
+
+
 def write_folder(path: Path, files: Iterable[tuple[str, bytes]], replace: bool) -> None:
     """Writes a folder of files whole or not at all; the names are plain names of ours.
 
@@ -214,12 +225,14 @@ def write_folder(path: Path, files: Iterable[tuple[str, bytes]], replace: bool) 
             except OSError:
                 old.rename(path)
                 raise
-            shutil.rmtree(old)
+            # The new folder stands; what can't be removed of the old one stays beside it.
+            with suppress(OSError):
+                _remove(old)
         else:
             made.rename(path)
         _sync_folder(path.parent)
 
-    _all_or_nothing(path, make, lambda: shutil.rmtree(made, ignore_errors=True))
+    _all_or_nothing(path, make, lambda: _remove(made))
 
 
 def _all_or_nothing(path: Path, make: Callable[[], None], clean: Callable[[], object]) -> None:

@@ -20,7 +20,7 @@ from marginalia_tui.services.exchange.encoding import clean, decode
 from marginalia_tui.services.exchange.files import shown
 from marginalia_tui.services.exchange.frontmatter import part_front_matter
 from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, one_line, trim_blank_lines
-from marginalia_tui.services.exchange.markdown import FRONT_MATTER, read_markdown, read_part, tidy, write_part
+from marginalia_tui.services.exchange.markdown import FRONT_MATTER, read_part, read_parts, tidy, write_part
 
 INDEX = "book.json"
 MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkd"))
@@ -88,7 +88,7 @@ def read_folder(folder: Path, level: int | None = None) -> tuple[Manuscript, tup
 
 def _chapters(path: Path, text: str, title: str | None, level: int | None) -> list[Chapter]:
     if level is not None and path.suffix.lower() in MARKDOWN:
-        return list(read_markdown(text, level).chapters)
+        return list(read_parts(text, level))
     if path.suffix.lower() in TEXT:
         first, _, rest = trim_blank_lines(text).partition("\n")
         named = chapter_line(first) is not None

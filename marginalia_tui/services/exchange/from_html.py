@@ -186,7 +186,7 @@ class _Reader:
             text = join(self._inlines(element)).replace("\\\n", " ")
             return [Block(f"{'#' * int(name[1])} {text}", heading=int(name[1]))] if text else []
         made = self.blocks(element)
-        if name == "p" and not any(block.text for block in made):
+        if name == "p" and not any(block.text.strip() for block in made):
             return [Block("", gap=True)] if not any(local_name(inner) in _PICTURES for inner in element.iter()) else []
         return made
 
@@ -201,13 +201,13 @@ class _Reader:
     def _list(self, element: Any, *, ordered: bool) -> list[Block]:
         lines: list[str] = []
         number = _whole(element.get("start"), 1)
+        loose = any(local_name(inner) == "p" for child in element for inner in child)
         for child in element:
             if not isinstance(child.tag, str):
                 continue
             number = _whole(child.get("value"), number)
             marker = f"{number}. " if ordered else "- "
             blocks = self.blocks(child) if local_name(child) == "li" else self._block(child)
-            loose = any(local_name(inner) == "p" for inner in child)
             text = _text_of(blocks, "\n\n" if loose else "\n")
             if lines and loose:
                 lines.append("")

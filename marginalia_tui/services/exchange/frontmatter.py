@@ -94,7 +94,8 @@ def _entries(lines: list[str]) -> list[Entry]:
             found.append((key[1].strip(), [line]))
         else:
             return []
-    if not any(key for key, _ in found):
+    # A key may have spaces, but a sentence with a colon has them too.
+    if not any(key and " " not in key for key, _ in found):
         return []
     return [Entry(key, tuple(lines)) for key, lines in found]
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Json
-from marginalia_tui.services.exchange.chapterlines import is_chapter_title
+from marginalia_tui.services.exchange.chapterlines import chapter_line, is_chapter_title
 from marginalia_tui.services.exchange.encoding import clean
 from marginalia_tui.services.exchange.frontmatter import part_front_matter, write_front_matter
 from marginalia_tui.services.exchange.headings import MARK, MARK_UNTITLED, Heading, Scan, scan
@@ -67,6 +67,11 @@ def read_markdown(text: str, level: int | None = None) -> Manuscript:
     )
 
 
+def read_parts(text: str, level: int) -> tuple[Chapter, ...]:
+    """Reads the parts of one file of a folder: every heading of this level or above begins one."""
+    return _parts(scan(part_front_matter(text)[1]), level, None)
+
+
 def read_part(text: str) -> Chapter:
     """Reads one part from a Markdown file of its own: its title is the heading that it begins with, if any."""
     front, body = part_front_matter(text)
@@ -90,8 +95,8 @@ def write_part(chapter: Chapter) -> str:
     mark = ""
     if not chapter.title:
         mark = MARK_UNTITLED if _begins_with_heading(chapter.text) else MARK if chapter.text.startswith("---") else ""
-    pieces = (front, mark, heading_line(chapter), chapter.text)
-    return "\n\n".join(piece for piece in pieces if piece).rstrip("\n") + "\n"
+    pieces = (front.rstrip("\n"), mark, heading_line(chapter), chapter.text)
+    return "\n\n".join(piece for piece in pieces if piece) + "\n"
 
 
 def _book_title(found: Scan, title: str, level: int | None) -> Heading | None:
@@ -104,7 +109,8 @@ def _book_title(found: Scan, title: str, level: int | None) -> Heading | None:
         return None
     if title:
         return first if one_line(title) == one_line(first.title) else None
-    return None if is_chapter_title(first.title) else first
+    kind = chapter_line(first.title)
+    return None if kind and kind.kind in ("chapter", "part", "named") else first
 
 
 def _chosen_level(found: Scan, book_title: Heading | None, level: int | None, size: int) -> int:
@@ -173,6 +179,7 @@ def _chapter(heading: Heading | None, lines: Sequence[str]) -> Chapter:
 def write_markdown(manuscript: Manuscript) -> str:
     """Writes a book as the text of one Markdown file, from which `read_markdown` gives the same parts."""
     book = tidy(manuscript)
+    book = replace(book, chapters=tuple(replace(chapter, text=_closed(chapter.text)) for chapter in book.chapters))
     text = _render(book, marks=False)
     wanted = [(chapter.title, chapter.text) for chapter in book.chapters]
     if [(chapter.title, chapter.text) for chapter in read_markdown(text).chapters] == wanted:
@@ -204,8 +211,8 @@ def _render(book: Manuscript, *, marks: bool) -> str:
         mark = ""
         if marks:
             mark = MARK if chapter.title or not _begins_with_heading(chapter.text) else MARK_UNTITLED
-        pieces.append("\n\n".join(piece for piece in (mark, heading_line(chapter), _closed(chapter.text)) if piece))
-    return "\n\n".join(piece for piece in pieces if piece).rstrip("\n") + "\n"
+        pieces.append("\n\n".join(piece for piece in (mark, heading_line(chapter), chapter.text) if piece))
+    return "\n\n".join(piece.rstrip("\n") for piece in pieces if piece) + "\n"
 
 
 def heading_line(chapter: Chapter) -> str:

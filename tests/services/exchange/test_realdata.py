@@ -1,0 +1,58 @@
+"""Real books, word for word: imported, exported in every format, imported again."""
+
+from pathlib import Path
+
+import pytest
+
+from marginalia_tui.domain.words import find_words
+from marginalia_tui.services.exchange.export import write_manuscript
+from marginalia_tui.services.exchange.importer import read_manuscript
+from marginalia_tui.services.exchange.library import export_book, import_book
+from marginalia_tui.services.exchange.manuscript import words_of
+from marginalia_tui.store.store import Store
+
+REALDATA = Path(__file__).parents[4] / "shared" / "realdata"
+
+pytestmark = [
+    pytest.mark.realdata,
+    pytest.mark.skipif(not REALDATA.is_dir(), reason="the real books are not beside the project (../shared/realdata)"),
+]
+
+
+@pytest.mark.parametrize(("name", "parts"), [("moby-dick", 139), ("three-kingdoms-zh", 120), ("jekyll-and-hyde", 10)])
+def test_a_real_book_keeps_every_word(store: Store, tmp_path: Path, name: str, parts: int) -> None:
+    folder = REALDATA / name
+    book = read_manuscript(folder).manuscript
+    source = [
+        word
+        for path in sorted((folder / "chapters").iterdir())
+        for word in find_words(path.read_text(encoding="utf-8"))
+    ]
+    # The one file of Moby Dick without a heading takes the title that the index gives it.
+    invented = ["Dedication"] if name == "moby-dick" else []
+    assert words_of(book) == invented + source
+    assert len(book.chapters) == parts
+
+    made = import_book(store, folder)
+    assert made.parts == parts
+    for format in ("markdown", "text", "epub", "folder"):
+        path, _ = export_book(store, made.uuid, format, tmp_path / format)
+        read = read_manuscript(path)
+        assert read.format == format
+        assert words_of(read.manuscript) == words_of(book), format
+        assert [chapter.title for chapter in read.manuscript.chapters] == [chapter.title for chapter in book.chapters]
+        assert format == "epub" or read.manuscript.chapters == book.chapters
+
+
+@pytest.mark.parametrize("name", ["moby-dick", "three-kingdoms-zh"])
+def test_a_real_book_in_one_file_of_a_legacy_encoding(tmp_path: Path, name: str) -> None:
+    book = read_manuscript(REALDATA / name).manuscript
+    write_manuscript(book, "markdown", tmp_path / "utf8.md")
+    encoding = "gb18030" if name.endswith("zh") else "cp1252"
+    text = (tmp_path / "utf8.md").read_text(encoding="utf-8")
+    legacy = text.encode(encoding, "ignore")
+    (tmp_path / "legacy.md").write_bytes(legacy.replace(b"\n", b"\r\n"))
+    read = read_manuscript(tmp_path / "legacy.md")
+    assert len(read.manuscript.chapters) == len(book.chapters)
+    (tmp_path / "utf8.md").write_text(legacy.decode(encoding), encoding="utf-8")
+    assert read.manuscript == read_manuscript(tmp_path / "utf8.md").manuscript

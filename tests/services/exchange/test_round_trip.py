@@ -1,0 +1,122 @@
+"""Nothing is lost: what is written is read back with the same words in the same order, in every format."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+
+from marginalia_tui.domain.errors import MarginaliaError
+from marginalia_tui.services.exchange.epub import read_epub
+from marginalia_tui.services.exchange.epub_writer import write_epub
+from marginalia_tui.services.exchange.export import write_manuscript
+from marginalia_tui.services.exchange.folder import read_folder
+from marginalia_tui.services.exchange.importer import read_manuscript
+from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, words_of
+from marginalia_tui.services.exchange.markdown import read_markdown, tidy, write_markdown
+from marginalia_tui.services.exchange.plaintext import read_plain_text, write_plain_text
+from tests.support.books import a_manuscript, manuscripts, prose
+
+
+def parts_of(manuscript: Manuscript) -> list[tuple[str, str]]:
+    return [(chapter.title, chapter.text) for chapter in manuscript.chapters]
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
+    folder, count = tmp_path_factory.mktemp("scratch"), iter(range(1_000_000))
+    return lambda: folder / f"out-{next(count)}"
+
+
+@settings(max_examples=80)
+@given(manuscripts())
+@example(Manuscript(title="T", chapters=(Chapter(text="```\nopen fence"), Chapter(title="Next", text="```\nx\n```"))))
+@example(Manuscript(title="T", chapters=(Chapter(text="<!-- open"), Chapter(title="Next", text="x --> y"))))
+@example(Manuscript(title="", chapters=(Chapter(text="---\na: b\n---\n\nx"),)))
+@example(Manuscript(title="T", chapters=(Chapter(title="One"), Chapter(title="Two", text="# Inside\n\nx"))))
+def test_markdown_gives_the_same_parts_back(manuscript: Manuscript) -> None:
+    read = read_markdown(write_markdown(manuscript))
+    book = tidy(manuscript)
+    closed = [(title, text) for title, text in parts_of(read)]
+    if not any(mark in chapter.text for chapter in book.chapters for mark in ("```", "~~~", "<!--")):
+        assert closed == parts_of(book)
+    assert words_of(read) == words_of(manuscript)
+    assert (read.title, read.author, read.language) == (book.title, book.author, book.language)
+    assert read.description == book.description
+
+
+@settings(max_examples=80)
+@given(manuscripts())
+def test_plain_text_gives_the_same_words_back(manuscript: Manuscript) -> None:
+    read = read_plain_text(write_plain_text(tidy(manuscript)))
+    assert words_of(read) == words_of(manuscript)
+    assert (read.title, read.author) == (tidy(manuscript).title, tidy(manuscript).author)
+
+
+@settings(max_examples=60)
+@given(manuscripts())
+@example(Manuscript(title="T", chapters=(Chapter(text=">" * 300 + " deep"), Chapter(text="- " * 200 + "deeper"))))
+@example(Manuscript(title="T", chapters=(Chapter(text="| a | b |\n|---|---|\n| c | d | lost |"),)))
+@example(Manuscript(title="T", chapters=(Chapter(text="[a]: http://b.example/c\n\n[lonely]: word"),)))
+@example(
+    Manuscript(title="T", chapters=(Chapter(text='[in](#x) ![pic](p.png "t") <sigh> </div> <https://a.example/b>'),))
+)
+@example(Manuscript(title="T", chapters=(Chapter(text="3. x\n7. y\n\n<u>un*der</u>lined*"),)))
+def test_epub_gives_the_same_words_back(scratch: Callable[[], Path], manuscript: Manuscript) -> None:
+    path = scratch()
+    path.write_bytes(write_epub(manuscript))
+    if not any(chapter.title or chapter.text for chapter in tidy(manuscript).chapters):
+        return
+    read, notes = read_epub(path)
+    assert words_of(read) == words_of(manuscript)
+    assert notes == ()
+    # What came out of an EPUB is the same after another journey: nothing creeps.
+    path.write_bytes(write_epub(read))
+    assert parts_of(read_epub(path)[0]) == parts_of(read)
+
+
+@settings(max_examples=25)
+@given(manuscripts())
+def test_a_folder_gives_the_same_parts_back(scratch: Callable[[], Path], manuscript: Manuscript) -> None:
+    if not manuscript.chapters:
+        return
+    path = scratch()
+    write_manuscript(manuscript, "folder", path)
+    read, _ = read_folder(path)
+    assert parts_of(read) == parts_of(tidy(manuscript))
+    assert replace(read, chapters=()) == replace(tidy(manuscript), chapters=())
+
+
+def test_f44_scene_breaks_survive_every_format(tmp_path: Path) -> None:
+    book = a_manuscript("Before.\n\n* * *\n\nAfter.", "One.\n\n* * *\n\nTwo.")
+    for format in ("markdown", "text", "epub", "folder"):
+        path = tmp_path / format
+        write_manuscript(book, format, path)
+        assert parts_of(read_manuscript(path).manuscript) == parts_of(book), format
+
+
+def test_f44_an_import_of_nothing_is_an_error(tmp_path: Path) -> None:
+    for name, content in (("a.md", " \n\n"), ("b.txt", "\n"), ("c.md", "---\ntitle: Only a title\n---\n")):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(MarginaliaError, match="no text"):
+            read_manuscript(tmp_path / name)
+
+
+def test_f45_unknown_fields_are_the_same_bytes_after_import_and_export() -> None:
+    front = "tags: [a, 'b: c']\ncustom:\n  deep:\n    - 1\n    - {x: y}\n# remark\nempty:"
+    text = f'---\ntitle: "A \\"quoted\\" one"\n{front}\nlang: fr\n---\n\n# One\n\nx\n\n# Two\n\ny\n'
+    book = read_markdown(text)
+    assert (book.title, book.language) == ('A "quoted" one', "fr")
+    assert book.attributes["front_matter"] == front
+    assert front in write_markdown(book)
+    assert read_markdown(write_markdown(book)) == book
+
+
+def test_the_text_of_prose_is_the_same_after_an_epub(tmp_path: Path) -> None:
+    book = replace(a_manuscript(prose(30), prose(20, seed=1), author="N. N."), description="About & <b>")
+    path = tmp_path / "book.epub"
+    write_manuscript(book, "epub", path)
+    read = read_manuscript(path)
+    assert read.format == "epub"
+    assert read.manuscript == book
