@@ -88,8 +88,8 @@ class MarginaliaApp(BarHost):
     }
     DEFAULT_MODE = "library"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash,ctrl+o", "bar", "command", id="app.bar", key_display="/"),
-        Binding("ctrl+o", "bar", "command", show=False, priority=True, id="app.bar_always"),
+        Binding("slash", "bar", "command", id="app.bar"),
+        Binding("ctrl+o", "bar", "command, where / is typed", show=False, priority=True, id="app.bar_always"),
         Binding("L,f2", "mode('library')", "Library", show=False, id="app.library"),
         Binding("B,f3", "mode('book')", "Book", show=False, id="app.book"),
         Binding("A,f4", "mode('agents')", "Agents", show=False, id="app.agents"),
@@ -97,8 +97,9 @@ class MarginaliaApp(BarHost):
         Binding("f8", "answer", "Go to the run that asks", show=False, id="app.answer"),
         Binding("f7", "stop_command", "Stop the command", show=False, id="app.stop_command"),
         Binding("f9", "command_palette", "Palette", show=False, id="app.palette"),
-        Binding("question_mark,f1", "help", "help", id="app.help", key_display="?"),
-        Binding("q,ctrl+q", "quit", "quit", id="app.quit", key_display="q"),
+        Binding("question_mark,f1", "help", "help", id="app.help"),
+        Binding("q", "quit", "quit", id="app.quit"),
+        Binding("ctrl+q", "quit", "quit, where q is typed", show=False, id="app.quit_always"),
     ]
 
     class Rang(Message):
@@ -261,7 +262,7 @@ class MarginaliaApp(BarHost):
         """Shows the keys of this screen and the manual."""
         from marginalia_tui.screens.help import HelpScreen, keys_of
 
-        self.push_screen(HelpScreen(keys_of(self.screen)))
+        self.push_screen(HelpScreen(keys_of(self.screen), self.current_mode))
 
     def get_system_commands(self, screen: Screen[Any]) -> "Iterable[SystemCommand]":
         """What the palette offers beside the commands: the modes, help, quitting."""

@@ -6,6 +6,8 @@ from marginalia_tui.desk.bar import Bar
 from marginalia_tui.desk.book import BookDesk
 from marginalia_tui.desk.library import LibraryDesk
 from marginalia_tui.desk.news import News, read_news
+from marginalia_tui.desk.review import ReviewDesk
+from marginalia_tui.desk.runs import RunsDesk
 from marginalia_tui.desk.settings import SettingsDesk
 from marginalia_tui.studio import Studio
 
@@ -19,6 +21,8 @@ class Desk:
         self.book = BookDesk(studio)
         self.settings = SettingsDesk(studio)
         self.bar = Bar(studio)
+        self.runs = RunsDesk(studio)
+        self.review = ReviewDesk(studio)
 
     def news(self) -> News:
         """What the header of every screen tells."""

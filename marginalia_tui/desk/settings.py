@@ -1,10 +1,13 @@
 """What the settings screen asks: models and their tests, and the settings of the home."""
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from marginalia_tui.desk.answer import Block, Facts, Shown, Words
 from marginalia_tui.domain.chat import ModelDefinition, Sampling
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.llm.report import ModelReport, test_model
@@ -22,6 +25,28 @@ class ModelLine:
     has_key: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting in the list: its name, its section (`folders` or `limits`), and its value in words."""
+
+    name: str
+    section: str
+    words: str
+    help: str
+    shown: str
+    default: str | int
+
+
+_ROWS = (
+    ("import_folder", "folders", "Imports begin in", "where the file picker opens"),
+    ("export_folder", "folders", "Exports go to", "the folder that an export proposes"),
+    ("max_agents", "limits", "Agents", "Agents at most"),
+    ("max_copies", "limits", "Working copies", "Runs that keep a working copy, at most"),
+    ("max_running", "limits", "Runs at once", "Runs that work at once, at most"),
+    ("token_budget", "limits", "Tokens of a run", "Tokens of one run at most; 0 is no limit"),
+)
+
+
 class SettingsDesk:
     """Models and settings of a studio."""
 
@@ -37,55 +62,99 @@ class SettingsDesk:
         keys = self._studio.keys.names()
         return [ModelLine(each, each.name == models.OFFLINE.name, each.name in keys) for each in found]
 
-    def save_model(self, definition: ModelDefinition, *, new: bool, key: str) -> None:
-        """Adds a model, or replaces the one of that name; keeps a key that is given.
+    def keep_model(self, definition: ModelDefinition, values: Mapping[str, Any], new: bool) -> str:
+        """Adds or changes a model, and keeps the key if one is given; answers its name.
+
+        Args:
+            definition: what it was.
+            values: fields of the definition and of its sampling by name, and `key`.
+            new: whether it is added.
 
         Raises:
             Invalid: the name is taken, or the definition can't work.
         """
+        sampling = {each.name for each in fields(Sampling)}
+        changed = replace(
+            definition,
+            **{name: value for name, value in values.items() if name not in sampling and name != "key"},
+            sampling=replace(definition.sampling, **{name: values[name] for name in sampling & values.keys()}),
+        )
         with self._studio.store.read() as tx:
-            taken = any(each.name == definition.name for each in models.list_models(tx))
+            taken = any(each.name == changed.name for each in models.list_models(tx))
         if new and taken:
-            raise Invalid(f"There is a model {definition.name!r} already: choose another name.")
-        models.save_model(self._studio.store, definition)
-        if key.strip():
-            self._studio.keys.put(definition.name, key)
+            raise Invalid(f"There is a model {changed.name!r} already: choose another name.")
+        models.save_model(self._studio.store, changed)
+        if values.get("key"):
+            self._studio.keys.put(changed.name, values["key"])
+        return changed.name
 
     def remove_model(self, name: str) -> None:
         """Removes a model and its key."""
         models.remove_model(self._studio.store, name)
         self._studio.keys.remove(name)
 
-    def test(self, definition: ModelDefinition) -> ModelReport:
+    def test(self, definition: ModelDefinition) -> Shown:
         """Asks a model three short questions, and waits for it.
 
         Raises:
             ModelError: it does not answer; the sentence says why.
         """
-        return test_model(self._studio.models, definition)
+        return _report(test_model(self._studio.models, definition))
 
     # Settings
 
-    def settings(self) -> Settings:
-        """The settings."""
-        return self._studio.settings
+    @property
+    def theme(self) -> str:
+        """The theme that is kept."""
+        return self._studio.settings.theme
 
-    def change(self, **fields: Any) -> Settings:
+    def keymap(self) -> dict[str, str]:
+        """Id of a binding -> the keys that the author gave it."""
+        return dict(self._studio.settings.keymap)
+
+    def rows(self) -> list[Setting]:
+        """The folders and limits."""
+        settings, defaults = self._studio.settings, Settings()
+        return [
+            Setting(name, section, words, help, _shown(getattr(settings, name)), getattr(defaults, name))
+            for name, section, words, help in _ROWS
+        ]
+
+    def folder(self, name: str) -> Path:
+        """The folder of a setting; where the studio was started when it is empty or gone."""
+        folder = Path(getattr(self._studio.settings, name)).expanduser()
+        return folder if str(folder) != "." and folder.is_dir() else Path.cwd()
+
+    def change(self, **values: Any) -> None:
         """Changes settings by name, and keeps them.
 
         Raises:
             Invalid: a value does not fit; the sentence names it.
         """
         try:
-            changed = Settings.model_validate({**self._studio.settings.model_dump(), **fields})
+            changed = Settings.model_validate({**self._studio.settings.model_dump(), **values})
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise Invalid(f"The setting {first['loc'][0]} does not fit: {first['msg']}.") from None
+            words = next((words for name, _, words, _ in _ROWS if name == first["loc"][0]), str(first["loc"][0]))
+            raise Invalid(f"{words}: {first['msg']}.") from None
         self._studio.change_settings(changed)
-        return changed
 
 
-def changed_model(definition: ModelDefinition, values: dict[str, Any]) -> ModelDefinition:
-    """A definition with other values; sampling values are among them by their names."""
-    sampling = {name: values.pop(name) for name in list(values) if name in asdict(Sampling())}
-    return replace(definition, **values, sampling=replace(definition.sampling, **sampling))
+def _shown(value: str | int) -> str:
+    return f"{value:,}" if isinstance(value, int) else value or "where the studio was started"
+
+
+def _report(report: ModelReport) -> Shown:
+    facts = [
+        ("answer", report.answer),
+        ("first token", f"{report.first_token:.2f} s"),
+        ("tokens a second", f"{report.tokens_per_second:.1f}" if report.tokens_per_second else "it came in one piece"),
+        ("whole answer", f"{report.seconds:.2f} s"),
+        ("counts tokens", "yes" if report.usage else "no, the studio counts"),
+        ("calls tools", "yes" if report.tools else "no"),
+        ("sees images", "not tried" if report.images is None else "yes" if report.images else "no"),
+        ("thinks aloud", "yes" if report.reasoning else "no"),
+    ]
+    blocks: list[Block] = [Facts(facts), *(Words(note) for note in report.notes)]
+    text = "\n".join([*(f"{label}: {value}" for label, value in facts), *report.notes])
+    return Shown(f"Test of {report.name}", "", blocks, text, {})

@@ -161,23 +161,31 @@ class KeyLine(Widget):
     def render_line(self, y: int) -> Strip:
         """Textual: the line."""
         width = self.size.width
+        key_style = self.get_component_rich_style("keys--key")
+        word_style = self.get_component_rich_style("keys--words")
         segments: list[Segment] = []
         self._shown.clear()
         used = 0
-        key_style = self.get_component_rich_style("keys--key")
-        word_style = self.get_component_rich_style("keys--words")
-        for key, binding, node in self._keys():
-            size = 1 + cells(key) + 1 + cells(binding.description) + 1
-            if used + size > width:
-                break
-            segments.extend([Segment(f" {key}", key_style), Segment(f" {binding.description} ", word_style)])
+        for key, binding, node in self._fitting(width):
+            pieces = f" {key}", f" {binding.description} "
+            segments.extend([Segment(pieces[0], key_style), Segment(pieces[1], word_style)])
+            size = sum(map(cells, pieces))
             self._shown.append((used, used + size, binding.action, node))
             used += size
-        segments.append(Segment(" " * (width - used), self.rich_style))
-        return Strip(segments, width)
+        return Strip(segments).extend_cell_length(width, self.rich_style).crop(0, width)
+
+    def _fitting(self, width: int) -> list[tuple[str, Binding, Any]]:
+        """The keys that there is room for; those that end the line give way last."""
+        keys = self._keys()
+        sizes = [3 + cells(key) + cells(binding.description) for key, binding, _ in keys]
+        while sum(sizes) > width and keys:
+            own = [place for place, each in enumerate(keys) if each[1].id not in _LAST]
+            gone = own[-1] if own else len(keys) - 1
+            del keys[gone], sizes[gone]
+        return keys
 
     def _keys(self) -> list[tuple[str, Binding, Any]]:
-        """The bindings that are shown, those of the focus first, one key each."""
+        """The bindings that are shown, those of the focus first, each with its first key."""
         found: dict[tuple[str, str], tuple[str, Binding, Any]] = {}
         for active in self.screen.active_bindings.values():
             binding = active.binding

@@ -50,7 +50,8 @@ class BranchScreen(ModalScreen[str | None]):
                 ],
                 id="branches",
             )
-            yield words("\nEnter reads it   Esc back", "dialog--keys")
+            yield words("")
+            yield words("Enter reads it   Esc back", "dialog--keys")
 
     def on_mount(self) -> None:
         """The cursor stands on the branch that is read."""

@@ -41,10 +41,10 @@ class EditScreen(BaseScreen):
 
     CSS_PATH = "edit.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "save", id="edit.save", priority=True, key_display="Ctrl+S"),
-        Binding("escape", "leave", "close", id="edit.leave", key_display="Esc"),
-        Binding("ctrl+t", "title", "title", id="edit.title", priority=True, key_display="Ctrl+T"),
-        Binding("ctrl+z", "undo", "undo typing", show=True, id="edit.undo", key_display="Ctrl+Z"),
+        Binding("ctrl+s", "save", "save", id="edit.save", priority=True),
+        Binding("escape", "leave", "close", id="edit.leave"),
+        Binding("ctrl+t", "title", "title", id="edit.title", priority=True),
+        Binding("ctrl+z", "undo", "undo typing", show=True, id="edit.undo"),
     ]
     mode_name = "book"
 
@@ -60,7 +60,7 @@ class EditScreen(BaseScreen):
         self._kept = self._begin
         self._words = 0
         self._keeping = False
-        self._closing = False
+        self._left = False
 
     def body(self) -> ComposeResult:
         """The title and the text."""
@@ -123,7 +123,7 @@ class EditScreen(BaseScreen):
 
     async def _keep(self) -> None:
         """Keeps the draft when it is another one than the last; one at a time."""
-        if self._keeping or not self.is_attached or self._closing:
+        if self._keeping or not self.is_attached or self._left:
             return
         self._keeping = True
         try:
@@ -210,6 +210,6 @@ class EditScreen(BaseScreen):
             )
             if way is None or (way == "save" and not await self._save()):
                 return
-        self._closing = True
+        self._left = True
         await self.call(self.desk.book.drop, self.editing)
         self.dismiss()

@@ -38,11 +38,11 @@ async def ask_import(host: "Host", desk: "Desk") -> Wanted | None:
                 Field("title", "Title", help="Left empty, it is taken from the file."),
                 Field(
                     "level",
-                    "A part begins at headings of the level",
+                    "Headings",
                     "choice",
                     "",
                     LEVELS,
-                    help="For Markdown: # is a heading of the first level.",
+                    help="Of Markdown: a part begins at headings of this level.",
                 ),
             ],
         )

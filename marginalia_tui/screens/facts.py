@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 LABELS = {
     "title": "Title",
     "author": "Author",
-    "language": "Language, as a code such as en",
+    "language": "Language",
     "pov": "Point of view",
     "tense": "Tense",
     "style": "Style",
-    "description": "What it is about",
+    "description": "About",
 }
 
 
@@ -31,6 +31,7 @@ async def ask_facts(host: "Host", facts: "BookFacts") -> dict[str, str]:
             "multiline" if name == "description" else "text",
             before[name],
             required=name == "title",
+            help="A code such as en or pt-BR." if name == "language" else "",
         )
         for name, label in LABELS.items()
     ]

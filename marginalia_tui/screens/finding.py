@@ -31,7 +31,7 @@ class FindLine(Horizontal):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "close", "end the search", id="find.close", key_display="Esc"),
+        Binding("escape", "close", "end the search", id="find.close"),
         Binding("down,ctrl+f", "step(1)", "next", show=False, id="find.next", priority=True),
         Binding("up", "step(-1)", "previous", show=False, id="find.previous", priority=True),
     ]

@@ -8,6 +8,8 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from textual.binding import Binding
+from textual.keys import format_key
 from textual.reactive import reactive
 from textual.screen import Screen
 
@@ -22,6 +24,22 @@ if TYPE_CHECKING:
     from marginalia_tui.desk.opening import Desk
 
 T = TypeVar("T")
+
+
+_KEYS = {"escape": "Esc", "pageup": "PgUp", "pagedown": "PgDn", "full_stop": "."}
+
+
+def key_words(key: str) -> str:
+    """A key by its name in a binding, as people write it."""
+    *modifiers, last = key.split("+")
+    if last in _KEYS:
+        name = _KEYS[last]
+    elif len(last) == 1:
+        name = last.upper() if modifiers else last
+    else:
+        shown = format_key(last)
+        name = shown if len(shown) == 1 and shown.isprintable() and shown.isascii() else last.capitalize()
+    return "+".join([*(modifier.capitalize() for modifier in modifiers), name])
 
 
 class Host(ThemedApp[int]):
@@ -39,6 +57,10 @@ class Host(ThemedApp[int]):
         super().__init__()
         self.home = home
         self.crew = Crew()
+
+    def get_key_display(self, binding: Binding) -> str:
+        """A key as people write it: `Ctrl+S`, `Esc`, `?`."""
+        return binding.key_display or key_words(binding.key)
 
     # Work off the loop
 
@@ -88,6 +110,10 @@ class Host(ThemedApp[int]):
         self.tell(copied.sentence)
 
     # What the app gives
+
+    def settings_changed(self) -> None:
+        """Takes theme and keys from the settings; whoever changed them calls it."""
+        raise NotImplementedError
 
     def open_book(self, book: str) -> None:
         """Opens a book and goes to it."""

@@ -51,12 +51,12 @@ class LibraryScreen(BaseScreen):
 
     CSS_PATH = "library.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "open", id="library.open", key_display="Enter"),
+        Binding("enter", "open", "open", id="library.open"),
         Binding("i", "import", "import", id="library.import"),
         Binding("n", "new", "new", id="library.new"),
         Binding("r", "rename", "rename", id="library.rename"),
         Binding("x", "export", "export", id="library.export"),
-        Binding("d,delete", "trash", "delete", id="library.trash", key_display="d"),
+        Binding("d,delete", "trash", "delete", id="library.trash"),
         Binding("t", "show_trash", "trash", id="library.show_trash"),
     ]
 

@@ -86,7 +86,11 @@ def _table(block: Rows, width: int) -> list[list[tuple[str, str]]]:
         for number, (title, numeric) in enumerate(zip(block.columns, block.numeric, strict=True))
     ]
     rows = [Row(str(number), tuple(visible_line(cell) for cell in row)) for number, row in enumerate(block.rows)]
-    sizes = widths(columns, rows, width)
+    sizes = [
+        max(cells(cell) for cell in column) for column in zip(block.columns, *(row.cells for row in rows), strict=True)
+    ]
+    if sum(sizes) + len(sizes) - 1 > width:
+        sizes = widths(columns, rows, width)
 
     def line(row: Sequence[str]) -> str:
         shown = zip(row, sizes, columns, strict=True)

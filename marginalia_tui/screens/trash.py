@@ -19,8 +19,8 @@ class TrashScreen(BaseScreen):
 
     CSS_PATH = "library.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r,enter", "restore", "restore", id="trash.restore", key_display="r"),
-        Binding("escape,t", "back", "back", id="trash.back", key_display="Esc"),
+        Binding("r,enter", "restore", "restore", id="trash.restore"),
+        Binding("escape,t", "back", "back", id="trash.back"),
     ]
 
     def body(self) -> ComposeResult:

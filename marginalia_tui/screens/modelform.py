@@ -1,0 +1,64 @@
+"""The form of a model."""
+
+from typing import TYPE_CHECKING
+
+from marginalia_tui.domain.chat import ModelDefinition
+from marginalia_tui.domain.errors import MarginaliaError
+from marginalia_tui.widgets.dialogs import Form
+from marginalia_tui.widgets.fields import Field, FieldValue
+
+if TYPE_CHECKING:
+    from marginalia_tui.desk.opening import Desk
+    from marginalia_tui.desk.settings import ModelLine
+    from marginalia_tui.screens.host import Host
+
+KEY_HELP = "Kept in keys.json in the home, which only you can read; left empty, what is kept stays."
+
+
+def _fields(definition: ModelDefinition, *, new: bool) -> list[Field]:
+    model, sampling = definition, definition.sampling
+    named = [Field("name", "Name in the studio", value=model.name, required=True)] if new else []
+    return [
+        *named,
+        Field("base_url", "Address of the server", value=model.base_url, required=True, help="It often ends in /v1."),
+        Field("model", "Id of the model there", value=model.model, required=True),
+        Field("key", "Key", help=KEY_HELP),
+        Field("key_env", "or the environment variable that holds it", value=model.key_env),
+        Field("context", "Tokens that fit; empty is not known", "number", model.context or None),
+        Field("max_output", "Tokens of one answer; empty leaves it to the server", "number", model.max_output or None),
+        Field("temperature", "Temperature", "number", sampling.temperature, whole=False),
+        Field("top_p", "Top p", "number", sampling.top_p, whole=False),
+        Field("timeout", "Seconds without a word after which it is given up", "number", model.timeout, whole=False),
+        Field("concurrent", "Requests at once", "number", model.concurrent),
+        Field("images", "It sees images", "boolean", model.images),
+        Field("price_in", "Price of a million tokens of the prompt", "number", model.price_in, whole=False),
+        Field("price_out", "Price of a million tokens of the answer", "number", model.price_out, whole=False),
+    ]
+
+
+_EMPTY_IS_ZERO = ("context", "max_output", "price_in", "price_out")
+
+
+async def ask_model(host: "Host", desk: "Desk", line: "ModelLine | None") -> str | None:
+    """Asks for a model, new or changed, until it can be kept; answers its name, None when the author left it."""
+    from dataclasses import replace
+
+    new = line is None
+    definition = ModelDefinition(name="") if line is None else line.definition
+    title = "A new model" if new else f"The model {definition.name}"
+    fields = _fields(definition, new=new)
+    while True:
+        answer = await host.ask(Form(title, fields))
+        if answer is None:
+            return None
+        try:
+            return await host.call(desk.settings.keep_model, definition, _values(answer), new)
+        except MarginaliaError as error:
+            host.refuse(error)
+            fields = [replace(field, value=answer[field.name]) for field in fields]
+
+
+def _values(answer: dict[str, FieldValue]) -> dict[str, FieldValue]:
+    values = {name: value.strip() if isinstance(value, str) else value for name, value in answer.items()}
+    values.update({name: 0 for name in _EMPTY_IS_ZERO if values[name] is None})
+    return {name: value for name, value in values.items() if value is not None or name in ("temperature", "top_p")}
