@@ -55,8 +55,8 @@ class Handles:
         name = f"h:{match[1]}{int(match[2])}"
         if name not in self._by_handle:
             shown = ", ".join(list(self._by_handle)[-5:])
-            known = f" The newest that you were shown: {shown}." if shown else " list-parts shows handles."
-            raise NotFound(f"There is no {name}.{known}")
+            known = f"The newest that you were shown: {shown}." if shown else "You were not shown any handle yet."
+            raise NotFound(f"There is no {name}. {known} Call list-parts now: it shows the handle of each part.")
         return self._by_handle[name]
 
     def save(self, tx: WriteTx) -> None:

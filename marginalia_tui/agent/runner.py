@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from marginalia_tui.agent import approvals, runs, transcript
 from marginalia_tui.agent.agents import get_agent
+from marginalia_tui.agent.definition import AgentDefinition
+from marginalia_tui.agent.handles import Handles
 from marginalia_tui.agent.live import LiveAnswer
 from marginalia_tui.agent.runs import Run, get_run, transition
 from marginalia_tui.agent.setup import RunSetup
@@ -19,19 +21,27 @@ from marginalia_tui.agent.worker import Observer, Worker
 from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.domain.chat import Message
 from marginalia_tui.domain.errors import Busy, Invalid, Refused, StatusConflict
+from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.runs import UNFINISHED, RunStatus
 from marginalia_tui.llm.models import Models
 from marginalia_tui.resources import prompt
 from marginalia_tui.services.models import get_model
+from marginalia_tui.services.parts import story_tree
 from marginalia_tui.settings import Settings
 from marginalia_tui.store import lease
 from marginalia_tui.store.bus import Touched
 from marginalia_tui.store.journal import Act
+from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.spaces import copy_book
 from marginalia_tui.store.store import ReadTx, Store, WriteTx
 
 PARK_SECONDS = 5.0
 """How long the end of the studio waits for its workers."""
+
+NAMED_AT_START = 1_000
+"""Parts that have a handle before the agent was shown them."""
+TASK_SAID_AGAIN = 1_000
+"""Characters of a task that is short enough to be said again in the first message."""
 
 _RESUMABLE = (RunStatus.PAUSED, RunStatus.STOPPED_KEPT, RunStatus.FAILED)
 
@@ -93,8 +103,9 @@ class Runner:
                 space=copy_book(tx, definition.book),
                 interactive=interactive,
             )
-            first = message.strip() or prompt("start-console" if interactive else "start")
+            first = message.strip() or _first_words(definition, interactive=interactive)
             transcript.append(tx, run, Message(role="user", text=first), notice=None if message.strip() else "start")
+            _name_parts(tx, run, definition.book)
             held = lease.take(tx, run)
         self._begin(setup, held, observers)
         return run
@@ -426,6 +437,26 @@ class Runner:
             worker.park()
         for worker in workers:
             worker.done.wait(seconds)
+
+
+def _name_parts(tx: WriteTx, run: str, book: str) -> None:
+    """Gives the parts that are read the handles of their places, which is what small models take them to be."""
+    space = tx.space(LIBRARY)
+    branch = story_tree(space, space.get(Book, book)).active[:NAMED_AT_START]
+    names = Handles(tx, run)
+    for uuid in branch:
+        names.name(Part.LETTER, uuid)
+    names.save(tx)
+
+
+def _first_words(agent: AgentDefinition, *, interactive: bool) -> str:
+    """What a run is told first. Small models follow the last message, so a short task is said again in it."""
+    task = agent.instructions.strip()
+    if interactive:
+        return prompt("start-console")
+    if not task or len(task) > TASK_SAID_AGAIN:
+        return prompt("start-long")
+    return prompt("start").format(instructions=task)
 
 
 def _say_go_on(tx: WriteTx, run: str, note: str) -> None:

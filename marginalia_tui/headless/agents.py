@@ -22,7 +22,8 @@ MAX_FILE = 1_000_000
 
 def _read(path: str) -> str:
     try:
-        data = Path(path).expanduser().open("rb").read(MAX_FILE + 1)
+        with Path(path).expanduser().open("rb") as file:
+            data = file.read(MAX_FILE + 1)
         if len(data) > MAX_FILE:
             raise Invalid(f"{path} is too long for instructions.")
         return data.decode("utf-8-sig")
