@@ -132,7 +132,7 @@ class Choices(LineView, can_focus=False):
         """Name, description, severity."""
         choice = self.choices[line]
         here = line == self.current
-        severity = f" {choice.severity} " if choice.severity else ""
+        severity = f" {visible_line(choice.severity)} " if choice.severity else ""
         longest = max(cells(visible_line(each.label)) for each in self.choices[:50])
         name = min(longest, max(8, width // 2))
         room = width - 2 - name - 2 - cells(severity)
@@ -188,7 +188,7 @@ class HintLine(Widget):
             text = f"error: {hint.error}" if hint.error else hint.description
             style = self.get_component_rich_style("hint--error" if hint.error else "hint--form")
             return Strip([Segment(fit(" " + text, width), style)], width)
-        severity = f" {hint.severity} " if hint.severity else ""
+        severity = f" {visible_line(hint.severity)} " if hint.severity else ""
         room = max(0, width - cells(severity))
         segments = self._form(room)
         used = sum(cells(segment.text) for segment in segments)

@@ -10,6 +10,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.markup import escape
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
@@ -46,6 +47,11 @@ def words(text: str, classes: str = "dialog--words") -> Static:
     return Static(visible(text), markup=False, classes=classes)
 
 
+def title_text(text: str) -> str:
+    """A text for the border of a box, where Textual reads markup."""
+    return escape(visible_line(text))
+
+
 class Confirm(ModalScreen[bool]):
     """A question: y answers yes, n and Esc no.
 
@@ -69,7 +75,7 @@ class Confirm(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         """The question and the keys."""
         with Vertical(classes="dialog--box") as box:
-            box.border_title = visible_line(f"This {self.severity}" if self.severity else "Sure?")
+            box.border_title = title_text(f"This {self.severity}" if self.severity else "Sure?")
             with VerticalScroll(classes="dialog--scroll"):
                 yield words(self.question + "\n")
             yield words(f"y {self.yes}   n {self.no}", "dialog--keys")
@@ -97,7 +103,7 @@ class Notice(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """The message and the key."""
         with Vertical(classes="dialog--box") as box:
-            box.border_title = visible_line(self.heading)
+            box.border_title = title_text(self.heading)
             with VerticalScroll(classes="dialog--scroll"):
                 yield words(self.text + "\n")
             yield words("Enter closes", "dialog--keys")
@@ -129,7 +135,7 @@ class Ask(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """The question, the line, the keys."""
         with Vertical(classes="dialog--box") as box:
-            box.border_title = visible_line(self.question)
+            box.border_title = title_text(self.question)
             yield LineInput(self.value, id="ask-line")
             yield words("", "dialog--error")
             yield words(self.help_text + "\n" if self.help_text else "\n", "dialog--help")
@@ -179,7 +185,7 @@ class Form(ModalScreen[dict[str, FieldValue] | None]):
     def compose(self) -> ComposeResult:
         """A label, a widget and a place for an error for each field."""
         with Vertical(classes="dialog--box") as box:
-            box.border_title = visible_line(self.heading)
+            box.border_title = title_text(self.heading)
             with VerticalScroll(classes="dialog--scroll", can_focus=False):
                 for number, field in enumerate(self.fields):
                     with Horizontal(classes="dialog--field"):

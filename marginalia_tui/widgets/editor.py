@@ -12,9 +12,9 @@ from typing import ClassVar
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.document._document import Location
 from textual.message import Message
 from textual.widgets import TextArea
+from textual.widgets.text_area import Location
 from wcwidth import iter_graphemes
 
 from marginalia_tui.widgets.text import CONTROLS

@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from marginalia_tui.widgets.background import Latest
-from marginalia_tui.widgets.dialogs import BOX, show_error, words
+from marginalia_tui.widgets.dialogs import BOX, show_error, title_text, words
 from marginalia_tui.widgets.editor import SubmitArea
 from marginalia_tui.widgets.fields import LineInput
 from marginalia_tui.widgets.rows import RowView
@@ -150,7 +150,7 @@ class FilePicker(ModalScreen[Path | None]):
         if self.mode != "open":
             keys = "Ctrl+S this folder   " + keys if self.mode == "folder" else keys
         with Vertical(classes="dialog--box") as box:
-            box.border_title = self.heading
+            box.border_title = title_text(self.heading)
             yield Static("", id="picker-folder", markup=False)
             yield Table(
                 [Column("Name", grow=1), Column("Size", "right", width=8, drop=1)], header=False, id="picker-names"

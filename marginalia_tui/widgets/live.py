@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Literal
 
-from marginalia_tui.widgets.prose import split
+from marginalia_tui.widgets.chunks import split
 
 LIMIT = 100_000
 """Characters of the live answer that are kept; what is older is in the transcript when the answer is done."""

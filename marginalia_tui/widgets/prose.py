@@ -19,20 +19,17 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from marginalia_tui.widgets.blocks import Layout, Line, Span
+from marginalia_tui.widgets.chunks import LONG_LINE, Chunk, split
 from marginalia_tui.widgets.text import cells, crop, visible, wrap
 
 _MARKDOWN = MarkdownIt("commonmark").disable(
     ["code", "html_block", "html_inline", "reference", "lheading", "text_join"]
 )
-_CHUNK = 4_000
-"""Characters after which a chunk without a blank line ends at the next line."""
-_INLINE = 20_000
-"""Longer than this a single line is shown as it stands: no manuscript has one, and parsing it takes long."""
 _WRAPPED = range(56, 101)
 """A line this long, counted with the word that did not fit, was wrapped by an editor."""
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_LIST = re.compile(r" {0,3}(?:[-+*]|\d{1,9}[.)])(?: |$)")
-_BREAK = re.compile(r"[\s*#⁂~•·—–-]*[*#⁂~•·][\s*#⁂~•·—–-]*")
+_BRACKETS = 1_000
+"""More than this in one chunk are no links, and trying to pair them takes long."""
+_BREAK = re.compile(r"[\s*#⁂~•·—–-]{0,40}[*#⁂~•·][\s*#⁂~•·—–-]{0,40}")
 CLASSES = frozenset(
     f"prose--{name}" for name in ("heading", "subheading", "em", "strong", "strike", "code", "link", "mark", "break")
 )
@@ -50,15 +47,6 @@ RULES = """
 """
 """Their rules, to be put between the braces of the view's own."""
 _STYLES = {"em": "prose--em", "strong": "prose--strong", "link": "prose--link", "s": "prose--strike"}
-
-
-class Chunk(NamedTuple):
-    """A stretch of the source that is parsed by itself."""
-
-    start: int
-    end: int
-    gap: int
-    """Empty lines that are shown after it."""
 
 
 class Paragraph(NamedTuple):
@@ -116,55 +104,11 @@ class Prose:
         return piece.shown + min(offset - piece.source, piece.length)
 
 
-def split(source: str) -> list[Chunk]:
-    """The chunks of a source, in order; at least one, blank lines belong to none."""
-    chunks: list[Chunk] = []
-    start = end = -1
-    fence = ""
-    for here, stop, blank in _lines(source):
-        if start >= 0 and not fence and blank:
-            if not (_LIST.match(source, start) and _continues(source, stop)):
-                chunks.append(Chunk(start, end, 1))
-                start = -1
-            continue
-        if start >= 0 and not fence and here - start > _CHUNK:
-            chunks.append(Chunk(start, end, 0))
-            start = -1
-        if blank and start < 0:
-            continue
-        if start < 0:
-            start = here
-        end = stop
-        if found := _FENCE.match(source, here, stop):
-            mark = found.group(1)
-            if not fence:
-                fence = mark
-            elif mark[0] == fence[0] and len(mark) >= len(fence):
-                fence = ""
-    if start >= 0:
-        chunks.append(Chunk(start, end, 1))
-    return chunks or [Chunk(0, 0, 0)]
-
-
-def _lines(source: str) -> Iterator[tuple[int, int, bool]]:
-    here = 0
-    size = len(source)
-    while here <= size:
-        stop = source.find("\n", here)
-        stop = size if stop < 0 else stop
-        yield here, stop, not source[here:stop].strip() if stop - here < 200 else False
-        here = stop + 1
-
-
-def _continues(source: str, stop: int) -> bool:
-    """Whether a list goes on after a blank line that ends at `stop`."""
-    return source.startswith(("  ", "\t"), stop + 1) and bool(source[stop + 1 : stop + 80].strip())
-
-
 def read(source: str, start: int = 0, end: int | None = None) -> Prose:
     """Reads a stretch of a source as Markdown; `to_source` of the answer gives places in the whole source."""
     text = visible(source[start:end].replace("\r", " "))
-    if len(text) > _INLINE and text.count("\n") < len(text) // _INLINE + 1:
+    long = len(text) > LONG_LINE and text.count("\n") < len(text) // LONG_LINE + 1
+    if long or text.count("[") > _BRACKETS:
         return Prose(text, (Paragraph(0, len(text), "text"),), (), (Piece(0, start, len(text)),))
     return _Reader(text, start).read()
 
@@ -316,6 +260,8 @@ class _Inline:
     def __init__(self, reader: _Reader, token: Token, places: list[int]) -> None:
         self.reader = reader
         self.raw = token.content
+        # The content of a code span has spaces where the source has line feeds.
+        self.flat = token.content.replace("\n", " ")
         self.children = token.children or []
         self.places = places
         self.starts = [0]
@@ -359,8 +305,7 @@ class _Inline:
         self.reader.spans.append(Span(start, self.reader.length, style))
 
     def take(self, raw: str, shown: str) -> None:
-        # The content of a code span has spaces where the source has line feeds.
-        found = self.raw.replace("\n", " ").find(raw, self.here) if raw else -1
+        found = self.flat.find(raw, self.here) if raw else -1
         if found < 0:
             found = self.here
         else:
@@ -417,3 +362,6 @@ def _wrapped(text: str, paragraph: Paragraph, width: int) -> Iterator[Line]:
             yield Line(a, b, max(0, (width - cells(text[a:b])) // 2), "", "", style=style)
         else:
             yield Line(a, b, indent, before, "prose--mark", style=style)
+
+
+__all__ = ["CLASSES", "RULES", "Chunk", "Paragraph", "Piece", "Prose", "lay_out", "read", "split"]

@@ -51,7 +51,11 @@ def test_a_question_is_text_and_a_long_one_scrolls() -> None:
 
 
 def test_notice() -> None:
-    assert ask(Notice("Done.", title="Export"), keys("enter")) is None
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        assert "[b]Export[/b] [@click=app.quit]x[/]" in "\n".join(seen(app))
+        await pilot.press("enter")
+
+    assert ask(Notice("Done.", title="[b]Export[/b] [@click=app.quit]x[/]"), scenario) is None
 
 
 def test_ask_checks_its_answer() -> None:

@@ -111,6 +111,9 @@ def test_f48_a_text_without_blank_lines_is_parted() -> None:
     assert max(chunk.end - chunk.start for chunk in chunks) < 5_000
     assert sum(chunk.gap for chunk in chunks) == 1
     one_line = "word " * 200_000
+    parts = prose.split(one_line)
+    assert "".join(one_line[part.start : part.end] for part in parts) == one_line
+    assert max(part.end - part.start for part in parts) <= 20_000
     assert prose.read(one_line).text == one_line
 
 
