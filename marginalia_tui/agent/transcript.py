@@ -20,6 +20,9 @@ from marginalia_tui.store.store import ReadTx, WriteTx
 MAIN = ""
 """The thread of the agent itself."""
 
+NUDGE = "nudge"
+"""The notice to a model that only talks."""
+
 QueueKind = Literal["author", "resume", "notice"]
 
 
@@ -173,6 +176,16 @@ def last_round(rows: Sequence[Entry]) -> Round:
         else:
             newer = True
     return Round(None, {}, newer)
+
+
+def was_nudged(rows: Sequence[Entry]) -> bool:
+    """Whether the model was nudged since it last made a call or the author last spoke."""
+    for entry in reversed(rows):
+        if entry.notice == NUDGE:
+            return True
+        if entry.message.calls or (entry.message.role == "user" and entry.notice is None):
+            return False
+    return False
 
 
 def final_report(rows: Sequence[Entry]) -> str:

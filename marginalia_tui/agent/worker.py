@@ -10,7 +10,6 @@ A worker ends whenever the run rests. Nothing waits for the author on a thread.
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager
@@ -36,9 +35,18 @@ from marginalia_tui.agent.prompt import build_request, context_cap, system_parts
 from marginalia_tui.agent.runs import Run, add_usage, get_run, transition
 from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import ASK_USER, FINISH
-from marginalia_tui.agent.transcript import Entry, Round, last_round
+from marginalia_tui.agent.transcript import NUDGE, Entry, Round, last_round
 from marginalia_tui.commands.context import Control
-from marginalia_tui.domain.chat import Answer, ReasoningDelta, Request, StreamEvent, TextDelta
+from marginalia_tui.domain.chat import (
+    Answer,
+    CallArguments,
+    CallStarted,
+    Message,
+    ReasoningDelta,
+    Request,
+    StreamEvent,
+    TextDelta,
+)
 from marginalia_tui.domain.errors import LeaseLost, MarginaliaError, ModelError, StatusConflict, StoreError
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.resources import prompt
@@ -171,10 +179,19 @@ class Worker:
             self._end_turn(run, RunStatus.DONE, self._calls.argument(found[0], "report"))
         elif found := end.result_of(ASK_USER):
             self._end_turn(run, RunStatus.IDLE, self._calls.argument(found[0], "question"))
-        elif not calls:
+        elif not calls and (run.interactive or transcript.was_nudged(self._rows)):
             self._end_turn(run, RunStatus.IDLE, end.answer.message.text.strip() or "It answered nothing.")
+        elif not calls:
+            self._nudge()
         else:
             self._ask(run)
+
+    def _nudge(self) -> None:
+        """A model that works alone and only talks is told once what it can do, before the author is called."""
+        with self._write("nudge") as tx:
+            entry = transcript.append(tx, self.run, Message(role="user", text=prompt("nudge")), notice=NUDGE)
+        self._keep([entry])
+        self._tell(NoticeGiven(entry.message.text))
 
     def _end_turn(self, run: Run, to: RunStatus, reason: str) -> None:
         """Rests, unless the author wrote in the very moment: then the turn goes on."""
@@ -205,7 +222,6 @@ class Worker:
         call = end.open_calls[0]
         assert end.answer is not None
         self._tell(CallMade(call.id, None, call.name, call.arguments))
-        began = time.monotonic()
         before = end.answer.message.calls[: end.answer.message.calls.index(call)]
         failed = any(not end.results[each.id].ok for each in before)
         cut = end.answer.notice == "cut" and call == end.answer.message.calls[-1]
@@ -224,9 +240,9 @@ class Worker:
         else:
             return  # it was stopped before it changed anything, and is made again when the run goes on
         self._rows.append(outcome)
-        seconds = round(time.monotonic() - began, 3)
-        log.info("run %s: %s %s in %.3f s", self.run, call.name, "done" if outcome.message.ok else "failed", seconds)
-        self._tell(CallAnswered(call.id, outcome.message.ok, outcome.message.text, seconds))
+        result, seconds = outcome.message, outcome.seconds
+        log.info("run %s: %s %s in %.3f s", self.run, call.name, "done" if result.ok else "failed", seconds)
+        self._tell(CallAnswered(call.id, result.ok, result.text, seconds))
 
     def _wait_for_approval(self, run: Run, call_id: str, end: Round) -> None:
         call = next(each for each in end.open_calls if each.id == call_id)
@@ -261,8 +277,11 @@ class Worker:
 
     def _answer(self, request: Request) -> Answer | None:
         """Asks the model and waits; None when the wait was ended by a pause, a stop or the end of the studio."""
-        self.live.begin()
-        pending = self._setup.models.ask(self._setup.model, request, self._arrived)
+        self.live.begin(self._rows[-1].ordinal + 1 if self._rows else 0)
+        models = self._setup.models
+        pending = models.ask(
+            self._setup.model, request, self._arrived, on_wait=lambda waiting: self.live.wait(waiting.message)
+        )
         pending.future.add_done_callback(lambda _: self._look_again())
         seen = -1
         try:
@@ -301,6 +320,10 @@ class Worker:
             case ReasoningDelta(text, _):
                 self.live.add(reasoning=text)
                 self._tell(ReasoningArrived(text))
+            case CallStarted(_, _, name):
+                self.live.add_call(name)
+            case CallArguments(_, text):
+                self.live.add_call(arguments=text)
             case _:
                 pass
 

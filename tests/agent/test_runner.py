@@ -72,7 +72,7 @@ def test_every_change_names_run_and_call(store: Store) -> None:
 def test_the_book_is_held_while_it_works_and_free_afterwards(store: Store) -> None:
     gate, asked = threading.Event(), threading.Event()
     slow = stream(Mark(asked), Pause(gate), chunk({"content": "Done."}), chunk({}, "stop"))
-    with ScriptedServer([slow]) as server, desk(store, server.url, ["One."]) as made:
+    with ScriptedServer([slow, text("Done.")]) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
         assert asked.wait(20)
         part = _first_part(store, made.book)
@@ -157,7 +157,7 @@ def test_f10_ids_that_a_server_gives_twice_are_told_apart(store: Store) -> None:
 
 
 def test_a_reply_without_a_call_ends_the_turn_and_the_author_goes_on(store: Store) -> None:
-    script = [text("Shall I?"), calls(("finish", {"report": "As you say."}))]
+    script = [text("Hm."), text("Shall I?"), calls(("finish", {"report": "As you say."}))]
     with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
         seen = made.rest(run)
@@ -166,7 +166,33 @@ def test_a_reply_without_a_call_ends_the_turn_and_the_author_goes_on(store: Stor
         assert not made.run(run).attention
         made.runner.send(run, "Yes, please.")
         assert made.rest(run).status is RunStatus.DONE
-        assert server.requests[1].body["messages"][-1] == {"role": "user", "content": "Yes, please."}
+        assert server.requests[2].body["messages"][-1] == {"role": "user", "content": "Yes, please."}
+
+
+def test_a_model_that_only_talks_is_nudged_once_and_may_go_on(store: Store) -> None:
+    script = [text("I will correct it."), calls(("list-parts", {})), text("Hm."), text("Hm."), text("never asked")]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        assert made.rest(run).status is RunStatus.IDLE
+        assert [entry.notice for entry in made.entries(run) if entry.message.role == "user"] == [
+            "start", "nudge", "nudge",
+        ]  # fmt: skip
+        assert len(server.requests) == 4
+
+
+def test_a_conversation_is_not_nudged(store: Store) -> None:
+    with ScriptedServer([text("What shall I do?")]) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start(interactive=True)
+        assert made.rest(run).status is RunStatus.IDLE
+        assert len(server.requests) == 1
+
+
+def test_the_parts_have_the_handles_of_their_places_from_the_start(store: Store) -> None:
+    script = [calls(("append-to-part", {"part": "h:m2", "text": "More."})), calls(("finish", {"report": "Done."}))]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One.", "Two."]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert part_texts(store, made.book, seen.copy) == ["One.", "Two.\n\nMore."]
 
 
 def test_ask_user_waits_with_the_question(store: Store) -> None:
@@ -304,7 +330,7 @@ def test_stop_gives_the_request_up_and_keeps_or_drops_the_copy(store: Store, kee
 
 
 def test_a_kept_run_goes_on_from_where_it_was(store: Store) -> None:
-    script = [text("Shall I?"), calls(("finish", {"report": "Done."}))]
+    script = [text("Hm."), text("Shall I?"), calls(("finish", {"report": "Done."}))]
     with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
         made.rest(run)
@@ -312,7 +338,7 @@ def test_a_kept_run_goes_on_from_where_it_was(store: Store) -> None:
         assert made.run(run).status is RunStatus.STOPPED_KEPT
         made.runner.resume(run)
         assert made.rest(run).status is RunStatus.DONE
-        assert server.requests[1].body["messages"][-1]["role"] == "user"
+        assert server.requests[2].body["messages"][-1]["role"] == "user"
 
 
 def test_a_destructive_call_waits_as_a_row_and_is_made_when_it_is_approved(store: Store) -> None:
@@ -392,7 +418,7 @@ def test_a_pause_while_a_call_waits_is_no_denial(store: Store) -> None:
 
 
 def test_deny_mode_leaves_destructive_tools_out(store: Store) -> None:
-    with ScriptedServer([text("Hm.")]) as server, desk(store, server.url, ["One."], commands="all") as made:
+    with ScriptedServer([text("Hm."), text("Hm.")]) as server, desk(store, server.url, ["One."], commands="all") as made:
         made.rest(made.start())
         names = {tool["function"]["name"] for tool in server.requests[0].body["tools"]}
         assert "edit-part" in names
@@ -412,14 +438,14 @@ def test_a_conversation_asks_first(store: Store) -> None:
 
 
 def test_an_unfinished_run_blocks_a_second(store: Store) -> None:
-    with ScriptedServer([text("Hm.")]) as server, desk(store, server.url, ["One."]) as made:
+    with ScriptedServer([text("Hm."), text("Hm.")]) as server, desk(store, server.url, ["One."]) as made:
         made.rest(made.start())
         with pytest.raises(Refused, match="IDLE"):
             made.start()
 
 
 def test_limits_of_the_settings_refuse_a_start(store: Store) -> None:
-    with ScriptedServer([text("Hm.")]) as server, desk(store, server.url, ["One."]) as made:
+    with ScriptedServer([text("Hm."), text("Hm.")]) as server, desk(store, server.url, ["One."]) as made:
         made.settings = Settings(max_copies=1)
         run = made.start()
         made.rest(run)
@@ -494,7 +520,7 @@ def test_the_live_answer_is_there_while_it_streams(store: Store) -> None:
     slow = stream(
         chunk({"reasoning_content": "Hm."}), chunk({"content": "I beg"}), Mark(asked), Pause(gate), chunk({}, "stop")
     )
-    with ScriptedServer([slow]) as server, desk(store, server.url, ["One."]) as made:
+    with ScriptedServer([slow, text("Hm.")]) as server, desk(store, server.url, ["One."]) as made:
         seen = threading.Event()
 
         def heard(event: object) -> None:

@@ -270,7 +270,7 @@ def test_a_conflict_that_is_named_is_taken(program: Program, novel: Path, tmp_pa
 
 
 def test_a_run_that_rests_is_exit_3_and_goes_on(program: Program, novel: Path) -> None:
-    script = [text("Shall I?"), *SCRIPT]
+    script = [text("Hm."), text("Shall I?"), *SCRIPT]
     with ScriptedServer(script) as server:
         _agent(program, novel, server.url)
         assert program("run", "start", "Corrector").code == 3
@@ -280,7 +280,7 @@ def test_a_run_that_rests_is_exit_3_and_goes_on(program: Program, novel: Path) -
         assert program("run", "queue", "latest", "--cancel", str(queued["id"])).json == []
         assert program("run", "queue", "latest", "--cancel", str(queued["id"])).code == 1
         assert program("run", "send", "latest", "Yes.").code == 0
-        assert server.chats[1].body["messages"][-1]["content"] == "Yes."
+        assert server.chats[2].body["messages"][-1]["content"] == "Yes."
 
 
 def test_approve_and_deny(program: Program, novel: Path) -> None:
@@ -302,7 +302,7 @@ def test_approve_and_deny(program: Program, novel: Path) -> None:
 
 
 def test_stop_and_finish(program: Program, novel: Path) -> None:
-    with ScriptedServer([text("Hm."), text("Hm."), text("Hm.")]) as server:
+    with ScriptedServer([text("Hm.")] * 6) as server:
         _agent(program, novel, server.url)
         program("run", "start", "Corrector")
         assert program("run", "stop", "latest", "--keep").json["status"] == "STOPPED_KEPT"
@@ -328,7 +328,7 @@ def test_a_failed_model_pauses_with_exit_3(program: Program, novel: Path) -> Non
 
 def test_text_for_people_shows_escapes_as_signs(program: Program, novel: Path) -> None:
     evil = stream(chunk({"content": "\x1b[31mred\x1b]0;title\x07"}), chunk({}, "stop"))
-    with ScriptedServer([evil]) as server:
+    with ScriptedServer([evil, text("Hm.")]) as server:
         _agent(program, novel, server.url)
         said = program("run", "start", "Corrector", as_json=False)
     assert "\x1b" not in said.out
