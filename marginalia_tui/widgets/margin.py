@@ -1,6 +1,7 @@
 """The margin of a page: marks on passages, notes beside them, and how notes share the lines there are."""
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -56,7 +57,7 @@ class MarkKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A passage: offsets in the source text, what it is, and a word for it (shown in the narrow margin)."""
+    """A passage: offsets in the source text, what it is, and words that stand in the margin where no note does."""
 
     start: int
     end: int
@@ -74,6 +75,44 @@ class Note:
     text: str
     head: str = ""
     kind: MarkKind = MarkKind.NOTE
+
+
+class Marks:
+    """Marks that are found by their place.
+
+    Args:
+        marks: in any order; they may overlap.
+    """
+
+    def __init__(self, marks: Iterable[Mark] = ()) -> None:
+        self._marks = sorted(marks, key=lambda mark: mark.start)
+        self._reach = max((mark.end - mark.start for mark in self._marks), default=0)
+        self.have_labels = any(mark.label for mark in self._marks)
+
+    def within(self, start: int, end: int) -> Iterator[Mark]:
+        """The marks that touch a stretch of the source, in order; an empty mark touches the place where it is."""
+        number = bisect_left(self._marks, start - self._reach, key=lambda mark: mark.start)
+        while number < len(self._marks) and self._marks[number].start <= end:
+            mark = self._marks[number]
+            if mark.end > start or mark.start >= start:
+                yield mark
+            number += 1
+
+    def kind_on(self, start: int, end: int) -> MarkKind | None:
+        """What the gutter says of a line: the first mark on it, notes after all others."""
+        found: MarkKind | None = None
+        for mark in self.within(start, end):
+            if mark.start < end or mark.start == start:
+                found = mark.kind
+                if found is not MarkKind.NOTE:
+                    break
+        return found
+
+    def label_on(self, start: int, end: int) -> Mark | None:
+        """The first mark with words that begins on a line."""
+        if not self.have_labels:
+            return None
+        return next((mark for mark in self.within(start, end) if mark.label and start <= mark.start < end), None)
 
 
 class MarginLine(NamedTuple):

@@ -21,7 +21,7 @@ from textual.strip import Strip
 from marginalia_tui.widgets import prose
 from marginalia_tui.widgets.blocks import BlockView, Layout, Span
 from marginalia_tui.widgets.finding import Hit, find_all
-from marginalia_tui.widgets.margin import GUTTER, Margin, Mark, MarkKind, Note, columns
+from marginalia_tui.widgets.margin import GUTTER, Margin, Mark, MarkKind, Marks, Note, columns
 from marginalia_tui.widgets.text import fit
 
 
@@ -99,8 +99,7 @@ class Page(BlockView):
         self._chunks: list[prose.Chunk] = [prose.Chunk(0, 0, 0)]
         self._starts: list[int] = [0]
         self._read: dict[int, prose.Prose] = {}
-        self._marks: list[Mark] = []
-        self._mark_reach = 0
+        self._marks = Marks()
         self._notes: list[Note] = []
         self._note_starts: list[int] = []
         self.hits: list[Hit] = []
@@ -146,14 +145,14 @@ class Page(BlockView):
         self._notes = sorted(notes, key=lambda note: note.start)
         self._note_starts = [note.start for note in self._notes]
         passages = [Mark(note.start, note.end, note.kind) for note in self._notes]
-        self._marks = sorted([*marks, *passages], key=lambda mark: mark.start)
-        self._mark_reach = max((mark.end - mark.start for mark in self._marks), default=0)
+        self._marks = Marks([*marks, *passages])
         self.note = -1
 
     def _divide(self) -> None:
-        self._columns = columns(max(10, self.room.width), bool(self._notes))
+        beside = bool(self._notes) or self._marks.have_labels
+        self._columns = columns(max(10, self.room.width), beside)
         self._margin = None
-        if self._columns.margin:
+        if self._columns.margin and self._notes:
             self._margin = Margin(
                 self._notes,
                 first_of=self._first_note,
@@ -204,7 +203,7 @@ class Page(BlockView):
         """What the Markdown says, then marks, then hits."""
         yield from layout.spans
         chunk, read = self._chunks[index], self.prose(index)
-        for mark in self._marks_in(chunk.start, chunk.end):
+        for mark in self._marks.within(chunk.start, chunk.end):
             yield Span(read.to_shown(mark.start), read.to_shown(mark.end), f"mark--{mark.kind.name.lower()}")
         low = bisect_left(self.hits, chunk.start, key=lambda hit: hit.end)
         high = bisect_right(self.hits, chunk.end, key=lambda hit: hit.start)
@@ -212,14 +211,6 @@ class Page(BlockView):
             hit = self.hits[number]
             style = "page--found" if number == self.hit else "page--find"
             yield Span(read.to_shown(hit.start), read.to_shown(hit.end), style)
-
-    def _marks_in(self, start: int, end: int) -> Iterable[Mark]:
-        low = bisect_left(self._marks, start - self._mark_reach, key=lambda mark: mark.start)
-        for mark in self._marks[low:]:
-            if mark.start > end:
-                return
-            if mark.end > start or mark.start >= start:
-                yield mark
 
     # Places
 
@@ -372,7 +363,7 @@ class Page(BlockView):
 
     def render_line(self, y: int) -> Strip:
         """Textual: the last row tells the current note where there is no margin."""
-        if self.note >= 0 and self._margin is None and y == self.room.height - 1:
+        if self.note >= 0 and not self._columns.margin and y == self.room.height - 1:
             width = self.room.width
             note = self._notes[self.note]
             text = " ".join(part for part in (str(self.note + 1), note.head, note.text) if part)
@@ -388,20 +379,14 @@ class Page(BlockView):
         text = self.finish(body, measure, whole)
         segments = [*self._gutter_segments(index, layout, number, left), *text]
         if margin:
-            segments.extend(self._margin_segments(index, number, margin))
+            segments.extend(self._margin_segments(index, layout, number, margin))
         return self.finish(segments, width)
 
     def _gutter_segments(self, index: int, layout: Layout, number: int, left: int) -> list[Segment]:
         size = self._gutter
         line, read = layout.lines[number], self.prose(index)
-        sign, style = "", ""
-        if self._marks:
-            start, end = read.to_source(line.start), read.to_source(line.end)
-            for mark in self._marks_in(start, end):
-                if mark.start < end and (mark.end > start or mark.start == mark.end) or mark.start == start:
-                    sign, style = mark.kind.value, f"mark--{mark.kind.name.lower()}"
-                    if mark.kind is not MarkKind.NOTE:
-                        break
+        kind = self._marks.kind_on(read.to_source(line.start), read.to_source(line.end))
+        sign, style = (kind.value, f"mark--{kind.name.lower()}") if kind else ("", "")
         numbers = self._notes_on(index, number) if self._notes else ()
         text = str(numbers[0] + 1) if numbers else ""
         if numbers and self.note in numbers:
@@ -415,9 +400,13 @@ class Page(BlockView):
     def _sign_style(self, name: str) -> Style:
         return self.style(name).without_color + Style(color=self.style(name).color, underline=False, strike=False)
 
-    def _margin_segments(self, index: int, number: int, margin: int) -> list[Segment]:
+    def _margin_segments(self, index: int, layout: Layout, number: int, margin: int) -> list[Segment]:
         beside = self._margin.line(index, number) if self._margin is not None else None
-        if beside is None:
+        if beside is not None:
+            style = self.style("page--current" if beside.note == self.note else "page--margin")
+            return [Segment("│ ", self.style("page--rule")), Segment(fit(beside.text, margin), style)]
+        line, read = layout.lines[number], self.prose(index)
+        mark = self._marks.label_on(read.to_source(line.start), read.to_source(line.end))
+        if mark is None:
             return [Segment(" " * (margin + 2))]
-        style = self.style("page--current" if beside.note == self.note else "page--margin")
-        return [Segment("│ ", self.style("page--rule")), Segment(fit(beside.text, margin), style)]
+        return [Segment("  "), Segment(fit(mark.label, margin), self._sign_style(f"mark--{mark.kind.name.lower()}"))]

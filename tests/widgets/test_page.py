@@ -146,7 +146,7 @@ def test_scrolling_up_over_guessed_heights_does_not_jump() -> None:
         shown.scroll_to_offset(source.index("Paragraph 400 "))
         await pilot.pause()
         rows = seen(app)
-        for _ in range(300):
+        for _ in range(120):
             shown.action_lines(-1)
             await pilot.pause()
             now = seen(app)
@@ -312,3 +312,18 @@ def test_keys_without_something_to_do_are_left_to_the_screen() -> None:
         assert len(pressed) == 4
 
     run(lambda: [Page()], scenario)
+
+
+def test_the_words_of_a_mark_stand_in_the_margin_where_no_note_does() -> None:
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        at = SOURCE.index("She wrote")
+        marks = [Mark(at, at + 9, MarkKind.AGENT, "Copyeditor, round 14")]
+        page(app).show(SOURCE, marks)
+        await pilot.pause()
+        row = next(row for row in seen(app) if "She wrote" in row)
+        assert row.startswith("  a ") and row.endswith("Copyeditor, round 14")
+        page(app).mark(marks, [Note("n", at, at + 3, "A note goes first.")])
+        await pilot.pause()
+        assert "│ 1 A note goes first." in next(row for row in seen(app) if "She wrote" in row)
+
+    run(lambda: [Page()], scenario, (120, 24))

@@ -94,7 +94,8 @@ def test_f48_only_the_open_block_of_the_live_answer_is_laid_out_again() -> None:
             before = shown.laid_out
             shown.live("", f"Some words of sentence {number}. " + ("\n\n" if number % 8 == 7 else ""))
             shown.flush()
-            await pilot.pause(0)
+            if number % 20 == 0:
+                await pilot.pause()
             counts.append(shown.laid_out - before)
         assert max(counts) <= 3
         assert sum(counts[-100:]) <= sum(counts[:100]) + 5
