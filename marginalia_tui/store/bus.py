@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from marginalia_tui.domain.errors import StoreError
+
 log = logging.getLogger(__name__)
 
 WATCH_SECONDS = 0.2
@@ -83,8 +85,17 @@ class Bus:
             self._watcher.join()
 
     def _watch(self) -> None:
+        failing = False
         while not self._closed.wait(WATCH_SECONDS):
-            now = self._foreign_commits()
+            try:
+                now = self._foreign_commits()
+            except StoreError:
+                # Told once; it goes on when the disk does.
+                if not failing:
+                    log.exception("commits of other processes can't be noticed")
+                failing = True
+                continue
+            failing = False
             if now != self._seen:
                 self._seen = now
                 self.publish(Touched(everything=True))

@@ -6,7 +6,7 @@ from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.domain.items import Book
 from marginalia_tui.store import tables
 from marginalia_tui.store.space import LIBRARY
-from marginalia_tui.store.store import WriteTx
+from marginalia_tui.store.store import ReadTx, WriteTx
 
 
 def copy_book(tx: WriteTx, book: str, origin: int = LIBRARY) -> int:
@@ -46,6 +46,14 @@ def copy_book(tx: WriteTx, book: str, origin: int = LIBRARY) -> int:
 def base_of(tx: WriteTx, space_id: int) -> int:
     """The position of the origin when a copy was made."""
     return int(tx.connection.execute(select(tables.space.c.base).where(tables.space.c.id == space_id)).scalar_one())
+
+
+def changed_anything(tx: ReadTx, space_id: int) -> bool:
+    """Whether an item that is merged was ever changed in a copy."""
+    journal = tables.journal.c
+    merged = ("book", "part")
+    query = select(journal.seq).where(journal.space_id == space_id, journal.kind.in_(merged)).limit(1)
+    return tx.connection.execute(query).first() is not None
 
 
 def drop_space(tx: WriteTx, space_id: int, *, keep_journal: bool = False) -> None:

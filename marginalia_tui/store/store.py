@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from marginalia_tui.domain.clock import Clock, SystemClock
 from marginalia_tui.domain.errors import LeaseLost, NotFound, StoreError
-from marginalia_tui.domain.guard import may_write, writing
+from marginalia_tui.domain.guard import may_wait, may_write, writing
 from marginalia_tui.store import journal, schema, tables
 from marginalia_tui.store.bus import Bus, Touched
 from marginalia_tui.store.engine import as_store_error, reader_engine, writer_engine
@@ -204,12 +204,13 @@ class Store:
 
     def _foreign_commits(self) -> int:
         """A number that another one follows when another process (never this one) has committed."""
-        with self._writer.connect() as connection:
+        with _faults(), self._writer.connect() as connection:
             return int(_raw(connection).execute("PRAGMA data_version").fetchone()[0])
 
     def checkpoint(self) -> None:
         """Moves the write-ahead log into the file; measurements begin from there."""
-        with self._turn.hold(), self._writer.connect() as connection:
+        may_wait("the writer turn")
+        with self._turn.hold(), _faults(), self._writer.connect() as connection:
             _raw(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
@@ -245,7 +246,7 @@ def _check_lease(connection: Connection, lease: Holding) -> None:
 def _faults() -> Iterator[None]:
     try:
         yield
-    except DBAPIError as error:
+    except (DBAPIError, sqlite3.Error) as error:
         if sentence := as_store_error(error):
             raise sentence from error
         raise

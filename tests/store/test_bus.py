@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from marginalia_tui.domain.errors import StoreError
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.store.bus import Touched
 from marginalia_tui.store.space import LIBRARY
@@ -134,6 +135,26 @@ def test_own_commits_are_told_once(store: Store, heard: Heard) -> None:
     for _ in range(3):
         polls.acquire()
     assert heard.empty()
+
+
+def test_a_disk_that_fails_for_a_while_does_not_end_the_watch(
+    store: Store, heard: Heard, caplog: pytest.LogCaptureFixture
+) -> None:
+    failed = threading.Semaphore(0)
+    poll = store.bus._foreign_commits
+
+    def fail() -> int:
+        failed.release()
+        raise StoreError("The disk reports an error.")
+
+    store.bus._foreign_commits = fail
+    for _ in range(3):
+        failed.acquire()
+    store.bus._foreign_commits = poll
+    with process("increment", store.home, "1") as other:
+        say(other)
+        assert heard.get(timeout=30)[0] == Touched(everything=True)
+    assert caplog.text.count("can't be noticed") == 1
 
 
 def test_closing_ends_the_watcher(store: Store) -> None:

@@ -234,6 +234,8 @@ def test_nothing_is_waited_for_inside_a_write(store: Store) -> None:
             may_wait("a person")
         with pytest.raises(RuntimeError, match="a write transaction"), store.write(act()):
             pass
+        with pytest.raises(RuntimeError, match="the writer turn"):
+            store.checkpoint()
     may_wait("a person")
     with pytest.raises(ZeroDivisionError), store.write(act()):
         raise ZeroDivisionError
