@@ -16,10 +16,18 @@ class LiveAnswer:
 
     number: int
     version: int
+    place: int
+    """The ordinal that its row of the transcript will have: once that row is there, this is the same said twice."""
     text: str
     reasoning: str
     text_total: int
     reasoning_total: int
+    call: str
+    """The tool whose call is being written; empty while none is."""
+    call_size: int
+    """Characters of that call so far."""
+    note: str
+    """What the studio waits for before anything arrives, such as another try."""
 
 
 class _Tail:
@@ -54,13 +62,17 @@ class LiveBuffer:
         self._lock = threading.Lock()
         self._version = 0
         self._number = 0
+        self._place = 0
         self._open = False
         self._text, self._reasoning = _Tail(), _Tail()
+        self._call, self._call_size, self._note = "", 0, ""
 
-    def begin(self) -> None:
-        """An answer begins."""
+    def begin(self, place: int = 0) -> None:
+        """An answer begins, which will be the row of this ordinal."""
         with self._lock:
             self._text, self._reasoning = _Tail(), _Tail()
+            self._call, self._call_size, self._note = "", 0, ""
+            self._place = place
             self._open = True
             self._number += 1
             self._version += 1
@@ -72,6 +84,22 @@ class LiveBuffer:
                 self._text.add(text)
             if reasoning:
                 self._reasoning.add(reasoning)
+            self._note = ""
+            self._version += 1
+
+    def add_call(self, name: str = "", arguments: str = "") -> None:
+        """A call begins, by its name, or its arguments grow."""
+        with self._lock:
+            if name:
+                self._call, self._call_size = name, 0
+            self._call_size += len(arguments)
+            self._note = ""
+            self._version += 1
+
+    def wait(self, note: str) -> None:
+        """Nothing arrives yet: what is waited for, in a sentence."""
+        with self._lock:
+            self._note = note
             self._version += 1
 
     def end(self) -> None:
@@ -88,10 +116,14 @@ class LiveBuffer:
             return LiveAnswer(
                 self._number,
                 self._version,
+                self._place,
                 self._text.text(),
                 self._reasoning.text(),
                 self._text.total,
                 self._reasoning.total,
+                self._call,
+                self._call_size,
+                self._note,
             )
 
     @property

@@ -8,12 +8,13 @@ from marginalia_tui.agent.merge.model import FieldChange, MergeItem, MergePlan, 
 from marginalia_tui.agent.runs import get_run
 from marginalia_tui.commands.context import AlwaysYes
 from marginalia_tui.commands.render import to_plain
-from marginalia_tui.domain.diff import Segment, word_diff
+from marginalia_tui.domain.diff import Kind, Segment, word_diff
+from marginalia_tui.domain.errors import Refused
+from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.store.history import next_undo
 from marginalia_tui.studio import Studio
 
 Side = Literal["agent", "book"]
-View = Literal["result", "agent", "book"]
-"""What is compared: the book with the text to apply, or the base with what either side made of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,15 @@ class ReviewView:
     agent: str
     status: str
     plan: MergePlan
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two texts in one under a title; with `folds`, what is the same may be folded."""
+
+    title: str
+    segments: Sequence[Segment]
+    folds: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +57,36 @@ class ReviewDesk:
             found = get_run(tx, run)
         return ReviewView(run, found.agent_name, found.status.value, self._studio.reviews.plan(run))
 
-    def diff(self, before: str, after: str) -> Sequence[Segment]:
-        """The words that differ."""
-        return word_diff(before, after)
+    def compare(
+        self, plan: MergePlan, item: MergeItem, field: FieldChange, take: Side | None, text: str | None, sides: bool
+    ) -> tuple[Comparison, ...]:
+        """What is shown of a field: the book against what is applied, or what both sides made of the base.
+
+        Args:
+            plan: what the field belongs to.
+            item: the change.
+            field: the field.
+            take: the side that the author took of a conflict.
+            text: what the author wrote.
+            sides: whether both sides are shown.
+        """
+        base, agent, book = (value_text(plan, field, value) for value in (field.base, field.agent, field.book))
+        if item.change == "deleted":
+            if not sides:
+                return (Comparison("it goes, with these words", plain(book), folds=False),)
+            return (
+                Comparison("base -> book: what you changed in it", word_diff(base, book)),
+                Comparison("the agent deleted it", plain(""), folds=False),
+            )
+        if sides:
+            return (
+                Comparison("base -> agent", word_diff(base, agent)),
+                Comparison("base -> book", word_diff(base, book)),
+            )
+        result = result_text(plan, field, take, text)
+        if item.change == "added":
+            return (Comparison(f"{field.label} to add", plain(result), folds=False),)
+        return (Comparison(f"{field.label}: book now -> text to apply", word_diff(book, result)),)
 
     def apply(
         self,
@@ -69,10 +106,26 @@ class ReviewDesk:
         """Ends the run without taking anything over."""
         self._studio.reviews.discard(run)
 
-    def undo(self, book: str) -> str:
-        """Takes the newest change of the book back, which is the apply; answers with its sentence."""
-        result = self._studio.dispatcher.run("undo", [], self._studio.scope(book, AlwaysYes()))
+    def undo(self, run: str) -> str:
+        """Takes the apply of a run back; answers with the sentence of the command.
+
+        Raises:
+            Refused: the book was changed after it, or there is no such apply any more.
+        """
+        with self._studio.store.read() as tx:
+            found = get_run(tx, run)
+            newest = next_undo(tx, found.book)
+        if found.status is not RunStatus.APPLIED or found.applied_change is None:
+            raise Refused("There is no apply of this run to take back.")
+        if newest is None or newest.change != found.applied_change:
+            raise Refused("The book was changed after the apply: undo that in the book first (F3, u), then the apply.")
+        result = self._studio.dispatcher.run("undo", [], self._studio.scope(found.book, AlwaysYes()))
         return to_plain(result)
+
+
+def plain(text: str) -> Sequence[Segment]:
+    """A text of which nothing is compared."""
+    return (Segment(Kind.SAME, text),)
 
 
 def value_text(plan: MergePlan, field: FieldChange, value: object) -> str:
@@ -84,7 +137,7 @@ def value_text(plan: MergePlan, field: FieldChange, value: object) -> str:
     return str(value)
 
 
-def result_text(plan: MergePlan, item: MergeItem, field: FieldChange, take: Side | None, text: str | None) -> str:
+def result_text(plan: MergePlan, field: FieldChange, take: Side | None, text: str | None) -> str:
     """What stands in the book after an apply."""
     if text is not None:
         return text

@@ -1,7 +1,6 @@
-"""What the agents tab and the console ask: agents with their newest run, one run in full, its transcript."""
+"""What the agents tab and the console ask: agents with their newest run, one run in full, what steers it."""
 
-import bisect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,19 +11,21 @@ from marginalia_tui.agent import agents, approvals, transcript
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.live import LiveAnswer
 from marginalia_tui.agent.prompt import context_cap
+from marginalia_tui.agent.review import REVIEWED
 from marginalia_tui.agent.runs import Run, get_run, latest_runs
+from marginalia_tui.desk.transcripts import RunSource
 from marginalia_tui.domain.errors import NotFound
-from marginalia_tui.domain.items import Book, Plan
+from marginalia_tui.domain.items import Book, Part, Plan
 from marginalia_tui.services.books import list_books
 from marginalia_tui.services.models import get_model, list_models
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import ReadTx
 from marginalia_tui.studio import Studio
-from marginalia_tui.widgets.entries import Entry, EntryCall, Speaker
 
-BAR = 10
-"""Cells of a context bar."""
+GONE = "(its book is gone)"
+LONGEST_UUID = 64
+"""Characters; what is longer names no part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class AgentLine:
     uuid: str
     name: str
     book: str
+    model: str
     enabled: bool
     status: str
     """Of the newest run; empty before the first."""
@@ -41,18 +43,23 @@ class AgentLine:
     attention: bool
     rounds: int
     tokens: int
-    context: str
+    context: int
+    """Tokens in the context after the last answer."""
+    cap: int
+    """Tokens that fit; 0 is not known."""
     changed: str
     run: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A call that waits for the author: its command, and its arguments as lines."""
+    """A call that waits for the author: its command, and its arguments, parts by their titles."""
 
     call: str
     command: str
-    arguments: str
+    arguments: tuple[tuple[str, str], ...]
+    place: int
+    """Its number among the calls of the last answer, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +82,12 @@ class RunView:
     attention: bool
     active: bool
     reviewable: bool
-    has_copy: bool
     rounds: int
     tokens: int
-    context: str
+    context: int
+    cap: int
+    cost: float
+    """In the currency of the prices; 0 where there are none."""
     plan: tuple[tuple[str, str], ...]
     """Status and words of each step."""
     queued: tuple[QueuedLine, ...]
@@ -92,81 +101,10 @@ class Choices:
     """What an agent can be made of: pairs of a value and the words for it."""
 
     books: tuple[tuple[str, str], ...]
+    """Those that have no agent yet."""
     models: tuple[tuple[str, str], ...]
-
-
-def bar(used: int, cap: int) -> str:
-    """How full the context is: `31% ###-------`; the tokens alone where nobody knows the cap."""
-    if not cap:
-        return f"{used:,}" if used else ""
-    share = min(1.0, used / cap)
-    full = round(share * BAR)
-    return f"{share:4.0%} " + "#" * full + "-" * (BAR - full)
-
-
-class RunSource:
-    """The transcript of a run for the widget: rows read on demand, an answer and the results of its calls as one.
-
-    `update` is called on a thread; `count` and `rows` on the screen's, where a look at a few rows is quick.
-    """
-
-    def __init__(self, studio: Studio, run: str) -> None:
-        self._studio = studio
-        self._run = run
-        self._starts: list[int] = []
-        """The ordinals of the rows that are no results."""
-        self._read = 0
-        """Rows of the transcript that are known."""
-
-    def update(self) -> int | None:
-        """Looks for new rows; the index of the first entry that changed, None when nothing did."""
-        with self._studio.store.read() as tx:
-            rows = transcript.roles(tx, self._run, self._read)
-        if not rows:
-            return None
-        first = max(0, len(self._starts) - 1) if rows[0][1] == "tool" else len(self._starts)
-        self._starts.extend(ordinal for ordinal, role in rows if role != "tool")
-        self._read = rows[-1][0] + 1
-        return first
-
-    def count(self) -> int:
-        """Entries."""
-        return len(self._starts)
-
-    def rows(self, start: int, stop: int) -> Sequence[Entry]:
-        """The entries of a range."""
-        begin = self._starts[start]
-        end = self._starts[stop] if stop < len(self._starts) else self._read
-        with self._studio.store.read() as tx:
-            found = transcript.entries(tx, self._run, begin, end)
-        return _entries(found)
-
-    def index_of(self, ordinal: int) -> int:
-        """The entry that a row of the transcript belongs to."""
-        return max(0, bisect.bisect_right(self._starts, ordinal) - 1)
-
-
-def _entries(rows: Sequence[transcript.Entry]) -> list[Entry]:
-    results = {row.message.call_id: row for row in rows if row.message.role == "tool"}
-    made: list[Entry] = []
-    for row in rows:
-        message = row.message
-        if message.role == "tool":
-            continue
-        calls = tuple(_call(call.name, call.arguments, results.get(call.id)) for call in message.calls)
-        if message.role == "assistant":
-            flag = "cut off" if row.notice == "cut" else ""
-            made.append(Entry(row.uuid, "agent", message.text, calls, message.reasoning, row.created, flag))
-        else:
-            role: Speaker = "author" if row.notice is None else "notice"
-            made.append(Entry(row.uuid, role, message.text, created=row.created, flag=row.notice or ""))
-    return made
-
-
-def _call(name: str, arguments: str, result: transcript.Entry | None) -> EntryCall:
-    if result is None:
-        return EntryCall(name, arguments)
-    return EntryCall(name, arguments, result.message.text, result.message.ok, result.seconds or None)
+    any_book: bool
+    """Whether there is a book at all."""
 
 
 class RunsDesk:
@@ -174,11 +112,14 @@ class RunsDesk:
 
     def __init__(self, studio: Studio) -> None:
         self._studio = studio
+        self.drafts: dict[str, str] = {}
+        """Run -> what the author wrote to its agent and has not sent."""
 
     # Agents
 
     def agents(self) -> list[AgentLine]:
-        """The agents by name."""
+        """The agents by name. Runs whose process died are given a status first: nobody works them."""
+        self._studio.runner.recover()
         with self._studio.store.read() as tx:
             found = agents.list_agents(tx)
             newest = latest_runs(tx)
@@ -190,14 +131,16 @@ class RunsDesk:
         return AgentLine(
             uuid=agent.uuid,
             name=agent.name,
-            book=book.title if book else "(its book is gone)",
+            book=book.title if book else GONE,
+            model=agent.model,
             enabled=agent.enabled,
             status=run.status.value if run else "",
             reason=run.reason if run else "",
             attention=bool(run and run.attention),
             rounds=run.rounds if run else 0,
             tokens=run.usage.prompt + run.usage.completion if run else 0,
-            context=bar(run.context_tokens, _cap(tx, agent)) if run else "",
+            context=run.context_tokens if run else 0,
+            cap=_cap(tx, agent),
             changed=datetime.fromtimestamp(run.changed / 1_000_000).strftime("%Y-%m-%d %H:%M") if run else "",
             run=run.uuid if run else None,
         )
@@ -205,9 +148,12 @@ class RunsDesk:
     def choices(self) -> Choices:
         """The books and models that an agent can have."""
         with self._studio.store.read() as tx:
+            books = list_books(tx)
+            taken = {agent.book for agent in agents.list_agents(tx)}
             return Choices(
-                tuple((book.uuid, book.title) for book in list_books(tx)),
+                tuple((book.uuid, book.title) for book in books if book.uuid not in taken),
                 tuple((model.name, model.name) for model in list_models(tx)),
+                bool(books),
             )
 
     def agent(self, uuid: str) -> AgentDefinition:
@@ -242,7 +188,13 @@ class RunsDesk:
         return self._studio.runner.start(agent, interactive=interactive)
 
     def view(self, run: str) -> RunView:
-        """A run as it is now."""
+        """A run as it is now. One whose process died is given a status first: nobody else would."""
+        worker = self._studio.runner.worker(run)
+        if worker is None:
+            with self._studio.store.read() as look:
+                left = get_run(look, run).status.active
+            if left:
+                self._studio.runner.recover(run)
         with self._studio.store.read() as tx:
             found = get_run(tx, run)
             book = tx.space(LIBRARY).find(Book, found.book)
@@ -253,24 +205,25 @@ class RunsDesk:
             plan = tx.space(found.space).find(Plan, run) if found.space is not None else None
             steps = orjson.loads(plan.steps) if plan else []
             queued = [QueuedLine(each.id, each.text) for each in transcript.queued(tx, run) if each.kind == "author"]
-            waiting = [Waiting(each.call, each.command, _lines(each.arguments)) for each in approvals.pending(tx, run)]
+            waiting = [_waiting(tx, found, each) for each in approvals.pending(tx, run)]
         return RunView(
             uuid=run,
             agent=found.agent_name,
-            book=book.title if book else "(its book is gone)",
+            book=book.title if book else GONE,
             status=found.status.value,
             reason=found.reason,
             attention=found.attention,
             active=found.status.active,
-            reviewable=found.space is not None and found.status.value in ("DONE", "STOPPED_KEPT", "FAILED"),
-            has_copy=found.space is not None,
+            reviewable=found.space is not None and found.status in REVIEWED,
             rounds=found.rounds,
             tokens=found.usage.prompt + found.usage.completion,
-            context=bar(found.context_tokens, cap),
+            context=found.context_tokens,
+            cap=cap,
+            cost=found.cost,
             plan=tuple((step["status"], step["step"]) for step in steps),
             queued=tuple(queued),
             waiting=tuple(waiting),
-            here=self._studio.runner.worker(run) is not None,
+            here=worker is not None,
         )
 
     def source(self, run: str) -> RunSource:
@@ -327,8 +280,26 @@ def _cap(tx: ReadTx, agent: AgentDefinition) -> int:
         return agent.context_cap
 
 
-def _lines(arguments: Mapping[str, Any]) -> str:
-    return "\n".join(
-        f"{name}: {value if isinstance(value, str) else orjson.dumps(value).decode()}"
-        for name, value in arguments.items()
-    )
+def _waiting(tx: ReadTx, run: Run, asked: approvals.Approval) -> Waiting:
+    names = _names(tx, run, asked.arguments)
+    arguments = tuple((name, _words(value, names)) for name, value in asked.arguments.items())
+    # The ids of calls are the studio's own: `call_<ordinal>_<place>`.
+    return Waiting(asked.call, asked.command, arguments, int(asked.call.rpartition("_")[2]))
+
+
+def _names(tx: ReadTx, run: Run, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """The parts that are named in arguments -> what a person calls them."""
+    values = [each for value in arguments.values() for each in (value if isinstance(value, list) else [value])]
+    if run.space is None:
+        return {}
+    uuids = [value for value in values if isinstance(value, str) and len(value) <= LONGEST_UUID]
+    found = tx.space(run.space).get_many(Part, uuids)
+    return {uuid: part.title or f"a part that begins {part.text[:40]!r}" for uuid, part in found.items()}
+
+
+def _words(value: Any, names: Mapping[str, str]) -> str:
+    if isinstance(value, list):
+        return ", ".join(_words(each, names) for each in value)
+    if isinstance(value, str):
+        return names.get(value, value)
+    return orjson.dumps(value).decode()

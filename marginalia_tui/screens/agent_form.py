@@ -10,6 +10,10 @@ if TYPE_CHECKING:
 
 DESTRUCTIVE = (("deny", "are not offered"), ("ask", "wait for my word"), ("auto", "run at once"))
 BATCH = (("batched", "several, some alone"), ("single", "one"), ("free", "as many as it likes"))
+NO_BOOK = "Bring a book in first: F2 shows the library."
+NO_FREE_BOOK = "Every book has its agent: change that one, or bring another book in (F2)."
+
+Pairs = tuple[tuple[str, str], ...]
 
 
 async def edit_agent(host: Host, desk: "Desk", agent: str | None) -> str | None:
@@ -19,7 +23,7 @@ async def edit_agent(host: Host, desk: "Desk", agent: str | None) -> str | None:
 
     choices = await host.call(desk.runs.choices)
     if agent is None and not choices.books:
-        host.tell("Bring a book in first: F2 shows the library, i imports.")
+        host.tell(NO_FREE_BOOK if choices.any_book else NO_BOOK)
         return None
     now: dict[str, Any] = {} if agent is None else (await host.call(desk.runs.agent, agent)).model_dump()
     while True:
@@ -27,58 +31,64 @@ async def edit_agent(host: Host, desk: "Desk", agent: str | None) -> str | None:
         answer = await host.ask(Form(title, _fields(choices.books, choices.models, now, new=agent is None)))
         if answer is None:
             return None
+        now = {**now, **_values(answer)}
         try:
             made = await host.call(desk.runs.save_agent, agent, _values(answer))
             return made.uuid
         except (Invalid, NotFound, Refused) as error:
             host.refuse(error)
-            now = {**now, **_values(answer)}
 
 
-async def clone_agent(host: Host, desk: "Desk", agent: str, name: str) -> None:
-    """Asks for the name and the book of the clone, and makes it."""
+async def clone_agent(host: Host, desk: "Desk", agent: str, name: str) -> str | None:
+    """Asks for the name and the book of the clone, and makes it; returns its uuid, None when given up."""
+    from marginalia_tui.domain.errors import Invalid, NotFound, Refused
     from marginalia_tui.widgets.dialogs import Form
     from marginalia_tui.widgets.fields import Field
 
     choices = await host.call(desk.runs.choices)
-    fields = [
-        Field("name", "Name", "text", f"{name} 2", required=True),
-        Field("book", "Book", "choice", choices.books[0][0], choices.books),
-    ]
-    if (answer := await host.ask(Form(f"Clone {name}", fields))) is not None:
-        await host.call(desk.runs.clone_agent, agent, str(answer["name"]), str(answer["book"]))
+    if not choices.books:
+        host.tell(NO_FREE_BOOK)
+        return None
+    now: dict[str, FieldValue] = {"name": f"{name} 2", "book": choices.books[0][0]}
+    while True:
+        fields = [
+            Field("name", "Name", "text", now["name"], required=True),
+            Field("book", "Book", "choice", now["book"], choices.books, help="A book has one agent."),
+        ]
+        answer = await host.ask(Form(f"Clone {name}", fields))
+        if answer is None:
+            return None
+        now = answer
+        try:
+            made = await host.call(desk.runs.clone_agent, agent, str(answer["name"]), str(answer["book"]))
+            return made.uuid
+        except (Invalid, NotFound, Refused) as error:
+            host.refuse(error)
 
 
-def _fields(
-    books: tuple[tuple[str, str], ...], models: tuple[tuple[str, str], ...], now: dict[str, Any], *, new: bool
-) -> "list[Field]":
+def _fields(books: Pairs, models: Pairs, now: dict[str, Any], *, new: bool) -> "list[Field]":
     from marginalia_tui.widgets.fields import Field
+
+    def limit(name: str, label: str, help: str) -> Field:
+        return Field(name, label, "number", now.get(name) or None, help=help)
 
     commands = now.get("commands", "safe")
     shown = commands if isinstance(commands, str) else ", ".join(commands)
-    book = [Field("book", "Book", "choice", now.get("book", books[0][0] if books else ""), books)] if new else []
+    book = [Field("book", "Book", "choice", now.get("book", books[0][0]), books)] if new else []
     return [
         Field("name", "Name", "text", now.get("name", ""), required=True),
         *book,
-        Field("model", "Model", "choice", now.get("model", models[-1][0]), models, help="F5 adds models"),
-        Field("instructions", "Task", "multiline", now.get("instructions", ""), help="What it is to do, in your words"),
+        Field("model", "Model", "choice", now.get("model", models[0][0]), models, help="F5 adds models."),
+        Field("instructions", "Task", "multiline", now.get("instructions", ""), help="What it does, in your words."),
         Field("enabled", "Enabled", "boolean", now.get("enabled", True)),
-        Field("commands", "Commands", "text", shown, help="safe, all, or names separated by commas"),
+        Field("commands", "Commands", "text", shown, help="safe, all, or names with commas between them."),
         Field("destructive", "Destructive calls", "choice", now.get("destructive", "deny"), DESTRUCTIVE),
-        Field("batch", "Calls in one answer", "choice", now.get("batch", "batched"), BATCH),
-        Field("max_rounds", "Rounds at most", "number", now.get("max_rounds") or None, help="empty is no limit"),
-        Field("token_budget", "Tokens at most", "number", now.get("token_budget") or None, help="empty is no limit"),
-        Field(
-            "context_cap",
-            "Context at most",
-            "number",
-            now.get("context_cap") or None,
-            help="tokens; empty: the model's",
-        ),
-        Field("language", "Spoken to in", "text", now.get("language", "en"), help="a code such as en"),
-        Field(
-            "system_prompt", "System prompt", "multiline", now.get("system_prompt", ""), help="empty: the studio's own"
-        ),
+        Field("batch", "Calls at a time", "choice", now.get("batch", "batched"), BATCH),
+        limit("max_rounds", "Rounds at most", "Empty is no limit."),
+        limit("token_budget", "Tokens at most", "Empty is no limit."),
+        limit("context_cap", "Context at most", "Tokens. Empty takes what the model has."),
+        Field("language", "Spoken to in", "text", now.get("language", "en"), help="A code, such as en."),
+        Field("system_prompt", "System prompt", "multiline", now.get("system_prompt", ""), help="Empty: the studio's."),
     ]
 
 

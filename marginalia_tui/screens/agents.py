@@ -4,59 +4,48 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.widgets import Static
 
+from marginalia_tui.screens import runwords
 from marginalia_tui.screens.base import BaseScreen
+from marginalia_tui.screens.runwords import STATUS_TONES, STATUS_WORDS, compact, context_words, key_of
 from marginalia_tui.widgets.rows import RowView
-from marginalia_tui.widgets.table import Column, Row, Table, Tone
-from marginalia_tui.widgets.text import visible
+from marginalia_tui.widgets.table import Column, Row, Table
+from marginalia_tui.widgets.text import visible, visible_line
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.opening import Desk
     from marginalia_tui.desk.runs import AgentLine
     from marginalia_tui.store.bus import Touched
 
-EMPTY = "No agent yet.\n\nn  makes one: a language model, or the embedded proofreader, that works on a copy of a book"
-STATUS_WORDS = {
-    "": "never ran",
-    "RUNNING": "works",
-    "IDLE": "waits for you",
-    "WAITING_APPROVAL": "asks you",
-    "PAUSING": "is pausing",
-    "PAUSED": "paused",
-    "STOPPING": "is stopping",
-    "STOPPED_KEPT": "stopped",
-    "STOPPED_DISCARDED": "discarded",
-    "DONE": "done: review it",
-    "FAILED": "failed",
-    "APPLIED": "applied",
-}
-"""Status -> the words that a person reads."""
-_TONES: dict[str, Tone] = {
-    "RUNNING": "added",
-    "IDLE": "attention",
-    "WAITING_APPROVAL": "attention",
-    "DONE": "strong",
-    "FAILED": "removed",
-}
+EMPTY = """No agent yet.
+
+An agent is a language model, or the embedded proofreader, that works on a copy of one of your books.
+You review what it changed, word by word, before anything of it is in the book.
+
+{new}  makes the first one"""
+NO_BOOK = """No agent yet, and no book for one.
+
+F2 shows the library: i brings a book in, n begins one."""
 
 
 def _row(agent: "AgentLine") -> Row:
-    words = STATUS_WORDS[agent.status] if agent.enabled else "disabled"
-    mark = "! " if agent.attention else ""
-    tone = _TONES.get(agent.status, "plain")
+    status = STATUS_WORDS[agent.status] if agent.enabled or agent.status else "disabled"
+    tone = STATUS_TONES.get(agent.status, "muted" if not agent.status else "plain")
+    muted = ((1, "muted"), *((number, "muted") for number in (3, 4, 5, 6)))
     return Row(
         agent.uuid,
         (
             agent.name,
             agent.book,
-            mark + words,
+            f"{'! ' if agent.attention else ''}{status}",
             f"{agent.rounds:,}" if agent.rounds else "",
-            f"{agent.tokens:,}" if agent.tokens else "",
-            agent.context,
+            compact(agent.tokens) if agent.tokens else "",
+            context_words(agent.context, agent.cap),
             agent.changed,
         ),
-        tones=((1, "muted"), (2, tone), (3, "muted"), (4, "muted"), (5, "muted"), (6, "muted")),
+        tones=((2, tone), *muted),  # type: ignore[arg-type]
     )
 
 
@@ -68,10 +57,10 @@ class AgentsScreen(BaseScreen):
         Binding("enter,o", "console", "console", id="agents.console", key_display="Enter"),
         Binding("s", "start", "start", id="agents.start"),
         Binding("t", "talk", "talk first", id="agents.talk", show=False),
-        Binding("p", "pause", "pause", id="agents.pause"),
-        Binding("r", "resume", "resume", id="agents.resume"),
-        Binding("k", "stop", "stop", id="agents.stop"),
         Binding("v", "review", "review", id="agents.review"),
+        Binding("r", "resume", "go on", id="agents.resume"),
+        Binding("z,f6", "pause", "pause", id="agents.pause", key_display="z"),
+        Binding("K", "stop", "stop", id="agents.stop"),
         Binding("n", "new", "new", id="agents.new"),
         Binding("e", "edit", "edit", id="agents.edit"),
         Binding("c", "clone", "clone", id="agents.clone", show=False),
@@ -89,7 +78,7 @@ class AgentsScreen(BaseScreen):
             [
                 Column("Agent", grow=2, minimum=10),
                 Column("Book", grow=2, minimum=8, drop=2),
-                Column("Status", width=16),
+                Column("Status", width=15),
                 Column("Rounds", "right", drop=4),
                 Column("Tokens", "right", drop=3),
                 Column("Context", width=15, drop=5),
@@ -98,7 +87,7 @@ class AgentsScreen(BaseScreen):
             empty="Opening the studio",
             id="agents",
         )
-        yield Static("", id="reason", markup=False)
+        yield Static("", id="about", markup=False)
 
     @property
     def table(self) -> Table:
@@ -118,39 +107,68 @@ class AgentsScreen(BaseScreen):
     async def read(self, desk: "Desk") -> None:
         """The list."""
         agents = await self.call(desk.runs.agents)
+        has_book = bool(agents) or (await self.call(desk.runs.choices)).any_book
         self._agents = {agent.uuid: agent for agent in agents}
-        self.table.empty = EMPTY
+        self.table.empty = EMPTY.format(new=key_of(self, "agents.new")) if has_book else NO_BOOK
         self.table.show([_row(agent) for agent in agents])
-        self._show_reason()
+        self._show_about()
         self.refresh_bindings()
         self.say_where("", f"{len(agents):,} agents" if len(agents) != 1 else "1 agent")
 
     def _current(self) -> "AgentLine | None":
         return self._agents.get(self.table.current_key or "")
 
-    def _show_reason(self) -> None:
+    def _show_about(self) -> None:
+        """What the agent under the cursor is, what can be done with it, and what it said last."""
         agent = self._current()
-        self.query_one("#reason", Static).update(visible(agent.reason) if agent else "")
+        about = self.query_one("#about", Static)
+        about.set_class(agent is not None, "-shown")
+        if agent is not None:
+            head = Content(visible_line(agent.name)).stylize("bold") + Content(f"   {visible_line(agent.model)}")
+            lines = [head.stylize("$muted", len(agent.name)), Content(self._advice(agent))]
+            if agent.reason:
+                lines.append(Content(visible(agent.reason)).stylize("$muted"))
+            about.update(Content("\n").join(lines))
+
+    def _advice(self, agent: "AgentLine") -> str:
+        def key(name: str) -> str:
+            return key_of(self, f"agents.{name}")
+
+        advice = {
+            "": f"It never ran: {key('start')} starts it, {key('talk')} lets it ask you first.",
+            "RUNNING": f"It works: {key('console')} shows what it does.",
+            "IDLE": f"It waits for your answer: {key('console')} opens its console.",
+            "WAITING_APPROVAL": f"It asks whether it may do something: {key('console')} opens its console.",
+            "PAUSED": f"It is paused: {key('resume')} lets it go on.",
+            "STOPPED_KEPT": f"It was stopped: {key('review')} reviews what it did, {key('resume')} lets it go on.",
+            "FAILED": f"It failed: {key('review')} reviews what it did, {key('resume')} tries again.",
+            "DONE": f"It is done: {key('review')} reviews what it changed.",
+            "APPLIED": f"Its work is in the book: {key('start')} starts it again.",
+            "STOPPED_DISCARDED": f"Its work was thrown away: {key('start')} starts it again.",
+        }
+        if not agent.enabled and agent.status in runwords.OVER:
+            return f"It is disabled: {key('edit')} enables it."
+        return advice.get(agent.status, "")
 
     def on_row_view_highlighted(self, event: RowView.Highlighted) -> None:
         """Another agent: its last word."""
         event.stop()
-        self._show_reason()
+        self._show_about()
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what the run under the cursor allows."""
         agent = self._current() if self.is_mounted else None
         status = agent.status if agent else ""
-        over = status in ("", "DONE", "FAILED", "APPLIED", "STOPPED_DISCARDED")
+        may_start = bool(agent and agent.enabled and status in runwords.OVER)
         allowed = {
             "console": bool(agent and agent.run),
-            "start": bool(agent and agent.enabled and over),
-            "talk": bool(agent and agent.enabled and over),
-            "pause": status in ("RUNNING", "IDLE", "WAITING_APPROVAL"),
-            "resume": status in ("PAUSED", "STOPPED_KEPT", "FAILED"),
-            "stop": status not in ("", "APPLIED", "STOPPED_DISCARDED", "STOPPING"),
-            "review": status in ("DONE", "STOPPED_KEPT", "FAILED"),
+            "start": may_start,
+            "talk": may_start,
+            "pause": status in runwords.PAUSABLE,
+            "resume": status in runwords.RESUMABLE,
+            "stop": status in runwords.STOPPABLE,
+            "review": status in runwords.REVIEWABLE,
             "new": self.is_mounted and self.host.desk is not None,
             "edit": agent is not None,
             "clone": agent is not None,
@@ -170,7 +188,7 @@ class AgentsScreen(BaseScreen):
         if (agent := self._current()) and agent.run:
             self.host.open_run(agent.run)
         elif agent:
-            self.host.tell(f"{agent.name} never ran: s starts it.")
+            self.host.tell(f"{agent.name} never ran: {key_of(self, 'agents.start') or 'start'} starts it.")
 
     def action_start(self) -> None:
         """Starts a run and shows it."""
@@ -194,14 +212,16 @@ class AgentsScreen(BaseScreen):
     def action_resume(self) -> None:
         """Has its run go on."""
         if (agent := self._current()) and agent.run:
-            self.do(self.call(self.desk.runs.resume, agent.run))
+            from marginalia_tui.screens.steering import ask_resume
+
+            self.do(ask_resume(self.host, self.desk, agent.run))
 
     def action_stop(self) -> None:
         """Ends its run, after a question."""
         if (agent := self._current()) and agent.run:
             from marginalia_tui.screens.steering import ask_stop
 
-            self.do(ask_stop(self.host, self.desk, agent.run, agent.name))
+            self.do(ask_stop(self.host, self.desk, agent.run, agent.name, agent.status))
 
     def action_review(self) -> None:
         """Reviews what its run changed."""
@@ -224,10 +244,7 @@ class AgentsScreen(BaseScreen):
     async def _edit(self, agent: str | None) -> None:
         from marginalia_tui.screens.agent_form import edit_agent
 
-        made = await edit_agent(self.host, self.desk, agent)
-        if made is not None:
-            await self.read(self.desk)
-            self.table.show(self.table.rows, key=made)
+        await self._show_agent(await edit_agent(self.host, self.desk, agent))
 
     def action_clone(self) -> None:
         """The same agent on another book."""
@@ -237,7 +254,12 @@ class AgentsScreen(BaseScreen):
     async def _clone(self, agent: "AgentLine") -> None:
         from marginalia_tui.screens.agent_form import clone_agent
 
-        await clone_agent(self.host, self.desk, agent.uuid, agent.name)
+        await self._show_agent(await clone_agent(self.host, self.desk, agent.uuid, agent.name))
+
+    async def _show_agent(self, made: str | None) -> None:
+        if made is not None:
+            await self.read(self.desk)
+            self.table.show(self.table.rows, key=made)
 
     def action_remove(self) -> None:
         """Removes the agent, after a question."""
@@ -247,6 +269,9 @@ class AgentsScreen(BaseScreen):
     async def _remove(self, agent: "AgentLine") -> None:
         from marginalia_tui.widgets.dialogs import Confirm
 
-        question = f"Remove {agent.name!r} with its runs and what they have not merged? This can't be taken back."
+        question = (
+            f"Remove {agent.name!r} with its runs and all of their work that is not in the book yet? "
+            "This can't be taken back. The book stays as it is."
+        )
         if await self.host.ask(Confirm(question, severity="removes")):
             await self.call(self.desk.runs.remove_agent, agent.uuid)

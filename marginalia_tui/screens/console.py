@@ -10,22 +10,27 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
-from marginalia_tui.screens.agents import STATUS_WORDS
+from marginalia_tui.screens import runwords
 from marginalia_tui.screens.base import BaseScreen
+from marginalia_tui.screens.console_panel import Panel, panel_lines, plan_now, plan_text
+from marginalia_tui.screens.livefeed import LiveFeed
+from marginalia_tui.screens.runline import Fact, RunLine
+from marginalia_tui.screens.runwords import STATUS_TONES, STATUS_WORDS, compact, context_words
+from marginalia_tui.widgets.folding import lay_out_entry
 from marginalia_tui.widgets.live import flush_rate
 from marginalia_tui.widgets.prompt import PromptBox
-from marginalia_tui.widgets.text import visible, visible_line
-from marginalia_tui.widgets.transcript import Transcript
+from marginalia_tui.widgets.transcript import Stop, Transcript
 
 if TYPE_CHECKING:
-    from marginalia_tui.agent.live import LiveAnswer
     from marginalia_tui.desk.opening import Desk
-    from marginalia_tui.desk.runs import RunSource, RunView
+    from marginalia_tui.desk.runs import RunView
+    from marginalia_tui.desk.transcripts import RunSource
     from marginalia_tui.store.bus import Touched
 
-PLAN_SIGNS = {"pending": "[ ]", "in_progress": "[>]", "done": "[x]"}
-ARGUMENTS_SHOWN = 1_500
-"""Characters of the arguments of a call that waits."""
+LONG = 8_000
+"""Characters of a text that is laid out on a thread before it is shown."""
+PLACEHOLDER = "Write to the agent: Enter sends, Ctrl+J makes a new line"
+ANSWER = "Answer the agent: Enter sends, Ctrl+J makes a new line"
 
 
 class ConsoleScreen(BaseScreen):
@@ -37,33 +42,32 @@ class ConsoleScreen(BaseScreen):
 
     CSS_PATH = "console.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "back", id="console.back", key_display="Esc"),
-        Binding("tab", "switch_focus", "box", id="console.box", priority=True),
-        Binding("y", "approve", "approve", id="console.approve"),
-        Binding("Y", "approve_always", "approve always", id="console.approve_always"),
-        Binding("d", "deny", "deny", id="console.deny"),
+        Binding("y", "approve", "allow", id="console.approve"),
+        Binding("Y", "approve_always", "allow always", id="console.approve_always"),
+        Binding("d", "deny", "refuse", id="console.deny"),
+        Binding("tab", "switch_focus", "write", id="console.box", priority=True),
+        Binding("v", "review", "review", id="console.review"),
+        Binding("r", "resume", "go on", id="console.resume"),
         Binding("z,f6", "pause", "pause", id="console.pause", key_display="z"),
         Binding("Z", "pause_now", "pause now", id="console.pause_now", show=False),
-        Binding("r", "resume", "resume", id="console.resume"),
-        Binding("k", "stop", "stop", id="console.stop"),
-        Binding("f", "finish", "finish", id="console.finish"),
-        Binding("v", "review", "review", id="console.review"),
-        Binding("l", "plan", "plan", id="console.plan"),
         Binding("c", "cancel_queued", "take back", id="console.cancel"),
+        Binding("K", "stop", "stop", id="console.stop"),
+        Binding("g", "finish", "it is done", id="console.finish", show=False),
+        Binding("l", "plan", "plan", id="console.plan"),
+        Binding("escape", "back", "back", id="console.back", key_display="Esc"),
     ]
     mode_name = "agents"
+    run: str
 
     def __init__(self, run: str) -> None:
         super().__init__()
         self.run = run
         self._view: RunView | None = None
         self._source: RunSource | None = None
+        self._feed: LiveFeed | None = None
         self._plan_open = False
-        self._version = -1
-        self._number = 0
-        """The answer that the live block shows."""
-        self._totals = (0, 0)
-        """Characters of the text and of the reasoning that the live block was given."""
+        self._unfolded: set[str] = set()
+        """The calls that were unfolded since they wait."""
 
     @property
     def transcript(self) -> Transcript:
@@ -76,11 +80,12 @@ class ConsoleScreen(BaseScreen):
         return self.query_one(PromptBox)
 
     def body(self) -> ComposeResult:
-        """The rows, what waits, the box."""
+        """How it stands, the plan, the rows, what waits, the box."""
+        yield RunLine(id="runline")
         yield Static("", id="plan", markup=False)
         yield Transcript(empty="Reading the run", id="transcript")
-        yield Static("", id="waiting", markup=False)
-        yield PromptBox(placeholder="Write to the agent: Enter sends, Ctrl+J makes a new line", id="box")
+        yield Panel(id="panel")
+        yield PromptBox(placeholder=PLACEHOLDER, id="box")
 
     def on_mount(self) -> None:
         """The rows have the focus; the live answer is fetched as often as it is drawn."""
@@ -89,83 +94,98 @@ class ConsoleScreen(BaseScreen):
         self.set_interval(1 / flush_rate(), self._fetch_live)
         self.look_again()
 
+    def on_text_area_changed(self) -> None:
+        """What was written and not sent is there again when the console is opened anew."""
+        if self._source is not None:
+            self.desk.runs.drafts[self.run] = self.box.message
+
     def wants(self, touched: "Touched") -> bool:
         """This run."""
-        return self.run is not None and touched.run(self.run)
+        return touched.run(self.run)
+
+    # Reading
 
     async def read(self, desk: "Desk") -> None:
         """The state of the run, and new rows."""
-        assert self.run is not None
         view = await self.call(desk.runs.view, self.run)
+        source = self._source
+        first_time = source is None
+        if source is None:
+            source = desk.runs.source(self.run)
+        first = await self.call(_read_rows, source, self.transcript.text_width())
         if self._source is None:
-            self._source = desk.runs.source(self.run)
-            await self.call(self._source.update)
-            self.transcript.open(self._source)
-        elif (first := await self.call(self._source.update)) is not None:
-            self.transcript.refresh_rows(first)
-        self._settle_live(desk)
+            self._source = source
+            self.transcript.empty = "Nothing was said yet."
+            self.transcript.open(source)
+            self._feed = LiveFeed(self.transcript, self.run, desk.runs, source)
+            self.box.content = desk.runs.drafts.get(self.run, "")
+        elif self._feed is not None:
+            self._feed.settle(first)
         self._show(view)
+        self._unfold_waiting(view, source)
+        if first_time and view.status == "IDLE" and self.transcript.has_focus:
+            self.box.focus()
         if view.attention and self.app.screen is self:
             await self.call(desk.runs.acknowledge, self.run)
 
+    def _fetch_live(self) -> None:
+        """Takes what has arrived since the last time."""
+        if self._feed is not None and self._view is not None:
+            if self._feed.fetch():
+                self.look_again()
+            self._show_line(self._view)
+
+    def _unfold_waiting(self, view: "RunView", source: "RunSource") -> None:
+        """A call that waits is shown with all that it would do."""
+        for call in view.waiting[:1]:
+            if call.call in self._unfolded or not source.count():
+                continue
+            self._unfolded.add(call.call)
+            row = source.count() - 1
+            if call.place < len(self.transcript.entry(row).calls):
+                self.transcript.toggle(row, call.place)
+                self.transcript.cursor = Stop(row, call.place)
+
+    # Showing
+
     def _show(self, view: "RunView") -> None:
         self._view = view
-        facts = [STATUS_WORDS[view.status], f"round {view.rounds:,}", f"{view.tokens:,} tokens"]
-        if view.context:
-            facts.append(f"context {view.context}")
-        self.say_where(f"{view.agent} on {view.book}", "  ".join(facts))
-        waiting = self.query_one("#waiting", Static)
-        waiting.update(visible(_waiting_text(view)))
-        waiting.set_class(bool(_waiting_text(view)), "-shown")
-        plan = self.query_one("#plan", Static)
-        plan.update(visible("\n".join(f"{PLAN_SIGNS[status]} {step}" for status, step in view.plan)))
-        plan.set_class(self._plan_open and bool(view.plan), "-shown")
-        over = view.status in ("APPLIED", "STOPPED_DISCARDED", "DONE", "STOPPING")
+        over = view.status in runwords.DEAF
+        if over and self.box.has_focus:
+            self.transcript.focus()
         self.box.disabled = over
+        self.box.placeholder = ANSWER if view.status == "IDLE" else PLACEHOLDER
+        self.say_where(f"{view.agent} on {view.book}")
+        self._show_line(view)
         self.refresh_bindings()
+        self.query_one(Panel).show(panel_lines(view, lambda binding: runwords.key_of(self, binding)))
+        plan = self.query_one("#plan", Static)
+        shown = self._plan_open and bool(view.plan)
+        if shown:
+            plan.update(plan_text(view.plan, max(20, self.size.width - 4)))
+        plan.set_class(shown, "-shown")
 
-    # The live answer
-
-    def _fetch_live(self) -> None:
-        """Takes what has arrived since the last time; only new characters are given on."""
-        desk = self.host.desk
-        if desk is None or self._source is None or self.run is None:
-            return
-        answer = desk.runs.live(self.run, self._version)
-        if answer is None:
-            return
-        if answer.number != self._number:
-            # The answer before this one is a row by now: the reading puts it in its place first.
-            self.look_again()
-            return
-        self._feed(answer)
-
-    def _feed(self, answer: "LiveAnswer") -> None:
-        text, reasoning = self._totals
-        self._version = answer.version
-        self._totals = (answer.text_total, answer.reasoning_total)
-        self.transcript.live(
-            reasoning=_new(answer.reasoning, answer.reasoning_total - reasoning),
-            text=_new(answer.text, answer.text_total - text),
-        )
-
-    def _settle_live(self, desk: "Desk") -> None:
-        """After the rows were read: the live block of an answer that is a row goes, a new one begins."""
-        assert self.run is not None
-        answer = desk.runs.live(self.run, -1)
-        if answer is None:
-            if not desk.runs.is_live(self.run):
-                self._end_live()
-        elif answer.number != self._number:
-            self._end_live()
-            self._number = answer.number
-            self._feed(answer)
-
-    def _end_live(self) -> None:
-        self.transcript.flush()
-        self.transcript.end_live()
-        self._totals = (0, 0)
-        self._version = -1
+    def _show_line(self, view: "RunView") -> None:
+        answer = self._feed.answer if self._feed is not None and view.active else None
+        number = view.rounds + (1 if answer is not None else 0)
+        context = context_words(view.context, view.cap)
+        facts = [
+            Fact(STATUS_WORDS[view.status], tone=STATUS_TONES.get(view.status, "plain")),
+            Fact(f"round {number:,}" if number else ""),
+            Fact(f"{compact(view.tokens)} tokens", compact(view.tokens)),
+            Fact(f"context {context}" if context else "", context.split(" ")[0]),
+            Fact(f"cost {view.cost:.2f}" if view.cost else "", f"{view.cost:.2f}"),
+        ]
+        now = "" if self._plan_open else plan_now(view.plan)
+        if view.active and not view.here:
+            now = "worked by another process: answers appear when they are whole"
+        elif answer is not None and answer.note:
+            now = answer.note
+        elif answer is not None and answer.call:
+            now = f"writes {answer.call}, {answer.call_size:,} characters"
+        elif answer is not None and not answer.text and not answer.reasoning:
+            now = "waits for the model"
+        self.query_one(RunLine).show(facts, now)
 
     # Keys
 
@@ -173,20 +193,20 @@ class ConsoleScreen(BaseScreen):
         """Only what the run allows now."""
         view = self._view
         if view is None:
-            return action in ("back", "switch_focus", "bar", "help", "quit")
+            return action in ("back", "switch_focus")
         allowed = {
             "approve": bool(view.waiting),
             "approve_always": bool(view.waiting),
             "deny": bool(view.waiting),
-            "pause": view.status in ("RUNNING", "IDLE", "WAITING_APPROVAL"),
+            "pause": view.status in runwords.PAUSABLE,
             "pause_now": view.status in ("RUNNING", "PAUSING"),
-            "resume": view.status in ("PAUSED", "STOPPED_KEPT", "FAILED"),
-            "stop": view.status not in ("APPLIED", "STOPPED_DISCARDED", "STOPPING", "STOPPED_KEPT"),
+            "resume": view.status in runwords.RESUMABLE,
+            "stop": view.status in runwords.STOPPABLE,
             "finish": view.status in ("IDLE", "PAUSED"),
             "review": view.reviewable,
             "plan": bool(view.plan),
             "cancel_queued": bool(view.queued),
-            "switch_focus": not self.box.disabled or self.box.has_focus,
+            "switch_focus": not self.box.disabled,
         }
         return allowed.get(action, True)
 
@@ -209,11 +229,11 @@ class ConsoleScreen(BaseScreen):
     async def _send(self, text: str) -> None:
         from marginalia_tui.domain.errors import MarginaliaError
 
-        assert self.run is not None
         try:
             await self.call(self.desk.runs.send, self.run, text)
         except MarginaliaError:
-            self.box.content = text
+            if not self.box.content:
+                self.box.content = text
             raise
 
     def action_approve(self) -> None:
@@ -232,16 +252,14 @@ class ConsoleScreen(BaseScreen):
     async def _deny(self, call: str) -> None:
         from marginalia_tui.widgets.dialogs import Ask
 
-        why = await self.host.ask(Ask("Why not? The agent reads it; it may be left empty."))
+        why = await self.host.ask(Ask("Why not? The agent reads it", help="It may be left empty."))
         if why is not None:
-            assert self.run is not None
-            run = self.run
-            await self.call(lambda: self.desk.runs.decide(run, call, approve=False, why=why))
+            await self.call(lambda: self.desk.runs.decide(self.run, call, approve=False, why=why))
 
     def _decide(self, *, approve: bool, always: bool = False) -> None:
-        if self._view and self._view.waiting and self.run is not None:
-            run, call = self.run, self._view.waiting[0].call
-            self.do(self.call(lambda: self.desk.runs.decide(run, call, approve=approve, always=always)))
+        if self._view and self._view.waiting:
+            call = self._view.waiting[0].call
+            self.do(self.call(lambda: self.desk.runs.decide(self.run, call, approve=approve, always=always)))
 
     def action_pause(self) -> None:
         """Pauses at the next stable point."""
@@ -249,27 +267,20 @@ class ConsoleScreen(BaseScreen):
 
     def action_pause_now(self) -> None:
         """Gives up the request that goes on."""
-        run = self.run
-        assert run is not None
-        self.do(self.call(lambda: self.desk.runs.pause(run, now=True)))
+        self.do(self.call(lambda: self.desk.runs.pause(self.run, now=True)))
 
     def action_resume(self) -> None:
         """Goes on, with a word of the author if they like."""
-        self.do(self._resume())
+        from marginalia_tui.screens.steering import ask_resume
 
-    async def _resume(self) -> None:
-        from marginalia_tui.widgets.dialogs import Ask
-
-        note = await self.host.ask(Ask("A word for the agent? It may be left empty."))
-        if note is not None:
-            await self.call(self.desk.runs.resume, self.run, note)
+        self.do(ask_resume(self.host, self.desk, self.run))
 
     def action_stop(self) -> None:
         """Ends the run."""
         from marginalia_tui.screens.steering import ask_stop
 
-        assert self.run is not None
-        self.do(ask_stop(self.host, self.desk, self.run, self._view.agent if self._view else "the agent"))
+        if view := self._view:
+            self.do(ask_stop(self.host, self.desk, self.run, view.agent, view.status))
 
     def action_finish(self) -> None:
         """Declares it done."""
@@ -279,7 +290,6 @@ class ConsoleScreen(BaseScreen):
         """Reviews what it changed."""
         from marginalia_tui.screens.review import ReviewScreen
 
-        assert self.run is not None
         self.app.push_screen(ReviewScreen(self.run))
 
     def action_plan(self) -> None:
@@ -291,24 +301,23 @@ class ConsoleScreen(BaseScreen):
     def action_cancel_queued(self) -> None:
         """Takes the newest message back that was not delivered yet."""
         if self._view and self._view.queued:
-            self.do(self._cancel_queued(self._view.queued[-1].id))
+            newest = self._view.queued[-1]
+            self.do(self._cancel_queued(newest.id, newest.text))
 
-    async def _cancel_queued(self, item: int) -> None:
-        assert self.run is not None
+    async def _cancel_queued(self, item: int, text: str) -> None:
         if not await self.call(self.desk.runs.cancel_queued, self.run, item):
-            self.host.tell("It was delivered in the very moment.")
+            self.host.tell("It was delivered in this very moment.")
+        elif not self.box.content and not self.box.disabled:
+            self.box.content = text
+            self.box.focus()
 
 
-def _new(text: str, count: int) -> str:
-    """The last characters of a text; all of it when more arrived than is kept."""
-    return text[max(0, len(text) - count) :] if count > 0 else ""
-
-
-def _waiting_text(view: "RunView") -> str:
-    lines = [f"queued  {visible_line(item.text)}" for item in view.queued]
-    for call in view.waiting[:1]:
-        shown = call.arguments[:ARGUMENTS_SHOWN]
-        lines.append(f"{call.command} waits for your word: y approves, Y for the whole run, d denies\n{shown}")
-    if not view.active and view.reason and not view.waiting:
-        lines.append(f"{STATUS_WORDS[view.status]}: {view.reason}")
-    return "\n".join(lines)
+def _read_rows(source: "RunSource", width: int) -> int | None:
+    """Looks for new rows; on a thread, where long texts are also laid out, which the screen then need not do."""
+    first = source.update()
+    count = source.count()
+    if first is not None:
+        for entry in source.rows(max(first, count - 2), count):
+            if len(entry.text) > LONG:
+                lay_out_entry(entry, width, ())
+    return first

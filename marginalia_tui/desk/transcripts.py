@@ -1,0 +1,112 @@
+"""The transcript of a run for the widget that shows it: rows read on demand.
+
+An answer of the model and the results of its calls are one entry. What an agent says by a call (its question, its
+report) is said in the words of the entry, so that it is read where it belongs and not inside of a folded call.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from marginalia_tui.agent import agents, transcript
+from marginalia_tui.agent.runs import get_run
+from marginalia_tui.agent.tools import ASK_USER, FINISH
+from marginalia_tui.domain.errors import NotFound
+from marginalia_tui.llm.calls import read_arguments
+from marginalia_tui.studio import Studio
+from marginalia_tui.widgets.entries import Entry, EntryCall, Speaker
+
+_SAID = {ASK_USER: "question", FINISH: "report"}
+"""Tool -> the argument that is said to the author."""
+_ABOVE = "(said above)"
+
+
+class RunSource:
+    """Rows of one run.
+
+    `update` is called on a thread; `count` and `rows` on the screen's, where a look at a few rows is quick.
+    """
+
+    def __init__(self, studio: Studio, run: str) -> None:
+        self._studio = studio
+        self._run = run
+        self._starts: list[int] = []
+        """The ordinals of the rows that are no results."""
+        self._known = 0
+        """Rows of the transcript that are known."""
+        self._task: str | None = None
+        self.rows_read = 0
+        """How many rows of the transcript were read since the start: what a test counts instead of time."""
+
+    def update(self) -> int | None:
+        """Looks for new rows; the index of the first entry that changed, None when nothing did."""
+        with self._studio.store.read() as tx:
+            if self._task is None:
+                try:
+                    self._task = agents.get_agent(tx, get_run(tx, self._run).agent).instructions.strip()
+                except NotFound:
+                    self._task = ""
+            rows = transcript.roles(tx, self._run, self._known)
+        if not rows:
+            return None
+        first = max(0, len(self._starts) - 1) if rows[0][1] == "tool" else len(self._starts)
+        self._starts.extend(ordinal for ordinal, role in rows if role != "tool")
+        self._known = rows[-1][0] + 1
+        return first
+
+    def has(self, ordinal: int) -> bool:
+        """Whether a row of the transcript is known."""
+        return ordinal < self._known
+
+    def count(self) -> int:
+        """Entries."""
+        return len(self._starts)
+
+    def rows(self, start: int, stop: int) -> Sequence[Entry]:
+        """The entries of a range."""
+        if start >= stop:
+            return ()
+        begin = self._starts[start]
+        end = self._starts[stop] if stop < len(self._starts) else self._known
+        with self._studio.store.read() as tx:
+            found = transcript.entries(tx, self._run, begin, end)
+        self.rows_read += len(found)
+        return _entries(found, self._task or "")
+
+
+def _entries(rows: Sequence[transcript.Entry], task: str) -> list[Entry]:
+    results = {row.message.call_id: row for row in rows if row.message.role == "tool"}
+    return [_entry(row, results, task) for row in rows if row.message.role != "tool"]
+
+
+def _entry(row: transcript.Entry, results: Mapping[str | None, transcript.Entry], task: str) -> Entry:
+    message = row.message
+    if message.role == "assistant":
+        calls = tuple(_call(call.name, call.arguments, results.get(call.id)) for call in message.calls)
+        flag = "cut off" if row.notice == "cut" else ""
+        return Entry(row.uuid, "agent", _words(message.text, calls), calls, message.reasoning, row.created, flag)
+    if row.notice == "start" and task:
+        # What stands there is said to the model; what the author asked for is the task.
+        return Entry(row.uuid, "author", task, created=row.created, flag="the task")
+    role: Speaker = "author" if row.notice is None else "notice"
+    return Entry(row.uuid, role, message.text, created=row.created, flag=row.notice or "")
+
+
+def _call(name: str, arguments: str, result: transcript.Entry | None) -> EntryCall:
+    summary = _ABOVE if _said(name, arguments) else ""
+    if result is None:
+        return EntryCall(name, arguments, summary=summary)
+    return EntryCall(name, arguments, result.message.text, result.message.ok, result.seconds or None, summary)
+
+
+def _words(text: str, calls: Sequence[EntryCall]) -> str:
+    """What was said, by the answer and by its calls; nothing twice."""
+    for call in calls:
+        said = _said(call.name, call.arguments)
+        if said and said not in text:
+            text = f"{text.rstrip()}\n\n{said}".lstrip("\n")
+    return text
+
+
+def _said(name: str, arguments: str) -> str:
+    if name not in _SAID:
+        return ""
+    return str((read_arguments(arguments) or {}).get(_SAID[name], "")).strip()

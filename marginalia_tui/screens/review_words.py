@@ -1,0 +1,90 @@
+"""What a review says about a change, in words."""
+
+from typing import TYPE_CHECKING
+
+from marginalia_tui.screens.decisions import Decisions, is_whole
+
+if TYPE_CHECKING:
+    from marginalia_tui.agent.merge.model import FieldChange, MergeItem, MergePlan
+
+SIGNS = {True: "[x]", False: "[ ]"}
+
+
+def change_words(item: "MergeItem") -> str:
+    """What became of an item: `added`, `moved`, or the fields that changed."""
+    if item.is_move:
+        return "moved"
+    if item.change != "changed":
+        return item.change
+    return ", ".join(each.label for each in item.fields)
+
+
+def title_of(item: "MergeItem") -> str:
+    """What a person calls an item."""
+    place = f" {item.place}" if item.place else ""
+    return f"{item.kind}{place}  {item.title}" if item.title else f"{item.kind}{place}"
+
+
+def about(
+    decisions: Decisions, plan: "MergePlan", item: "MergeItem", field: "FieldChange | None", take: str
+) -> list[tuple[str, str]]:
+    """The lines above the words of a change, each with a tone.
+
+    Args:
+        decisions: what the author decided.
+        plan: what it belongs to.
+        item: the change.
+        field: the field that is looked at.
+        take: how a conflict is decided, such as `g takes the agent's`.
+    """
+    lines = [("strong", title_of(item))]
+    if len(item.fields) > 1 and not is_whole(item):
+        lines.append(("plain", _field_line(decisions, item, field)))
+    if item.problem is not None:
+        lines.append(("attention", f"It can't be applied: {item.problem}"))
+    lines.extend(("muted", line) for line in _around(decisions, plan, item))
+    if field is None:
+        return lines
+    if field.problem is not None:
+        lines.append(("attention", f"The {field.label} can't be applied: {field.problem}"))
+    if field.note:
+        lines.append(("muted", field.note))
+    if (decided := _decided(decisions, item, field)) or field.conflict:
+        lines.append(("muted", decided) if decided else ("attention", f"Both sides changed it: {take}."))
+    return lines
+
+
+def _field_line(decisions: Decisions, item: "MergeItem", field: "FieldChange | None") -> str:
+    waiting = decisions.open_conflicts(item)
+    words = []
+    for each in item.fields:
+        sign = "[!]" if each.name in waiting or each.problem else SIGNS[decisions.has_field(item, each.name)]
+        here = field is not None and each.name == field.name
+        words.append(f"{'>' if here else ' '}{sign} {each.label}")
+    return " ".join(words)
+
+
+def _around(decisions: Decisions, plan: "MergePlan", item: "MergeItem") -> list[str]:
+    """What hangs together with a change of the structure."""
+    lines = []
+    if (parent := item.field("parent")) is not None and item.change != "deleted":
+        before = plan.names.get(str(parent.agent), "another part") if parent.agent is not None else ""
+        lines.append(f"It follows {before}." if before else "It begins the book.")
+    if count := len(item.children):
+        parts = "1 part" if count == 1 else f"{count} parts"
+        verb = {"added": "follow it" if count > 1 else "follows it", "deleted": "move up" if count > 1 else "moves up"}
+        lines.append(f"{parts} then {verb.get(item.change, 'move along')}.")
+    needed = [decisions.items[each] for each in item.depends_on if each in decisions.items]
+    if needed:
+        lines.append(f"It needs {', '.join(title_of(each) for each in needed)}.")
+    return lines
+
+
+def _decided(decisions: Decisions, item: "MergeItem", field: "FieldChange") -> str:
+    key = (item.id, field.name)
+    if key in decisions.texts:
+        if decisions.texts[key] == field.proposal:
+            return "Both sides' words in one text."
+        return "A text of your own."
+    side = decisions.take.get(key)
+    return {"agent": "You take the agent's.", "book": "You keep the book's."}.get(side or "", "")
