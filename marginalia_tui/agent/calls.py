@@ -4,6 +4,7 @@ The effect of a command and the result in the transcript are one transaction, co
 crash either both are there or neither, so that a call without a result is simply made again.
 """
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -36,6 +37,7 @@ from marginalia_tui.llm.calls import read_arguments
 from marginalia_tui.resources import prompt
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.lease import Lease
+from marginalia_tui.store.spaces import changed_anything
 from marginalia_tui.store.store import WriteTx
 
 Effect = Callable[[WriteTx], str]
@@ -100,10 +102,10 @@ class CallMaker:
             return error
         return None
 
-    def refuse(self, call: Call, text: str) -> Entry:
-        """Answers a call that is not made."""
+    def refuse(self, call: Call, text: str, *, seconds: float = 0.0) -> Entry:
+        """Answers a call that is not made, or that failed after so long."""
         with self._write(call) as tx:
-            return self._append(tx, call, text, ok=False)
+            return self._append(tx, call, text, ok=False, seconds=seconds)
 
     def make(self, call: Call, control: Control) -> Entry | None:
         """Makes a call and records its result.
@@ -115,11 +117,12 @@ class CallMaker:
             LeaseLost: another process took the run over.
             StoreError: the disk refuses.
         """
+        began = time.monotonic()
         try:
             effect = self._prepare(call, control)
             with self._write(call) as tx:
-                text = effect(tx)
-                entry = self._append(tx, call, cut_result(text), ok=True)
+                text = cut_result(effect(tx))
+                entry = self._append(tx, call, text, ok=True, seconds=time.monotonic() - began)
                 self._handles.save(tx)
             self._handles.saved()
             return entry
@@ -130,7 +133,7 @@ class CallMaker:
             raise
         except MarginaliaError as error:
             self._handles.forget_new()
-            return self.refuse(call, f"Error: {error.message}")
+            return self.refuse(call, f"Error: {error.message}", seconds=time.monotonic() - began)
 
     def _prepare(self, call: Call, control: Control) -> Effect:
         if call.name in (FINISH, ASK_USER, UPDATE_PLAN, GET_RUN_STATUS):
@@ -157,6 +160,7 @@ class CallMaker:
     def _prepare_run_tool(self, name: str, arguments: dict[str, Any]) -> Effect:
         if name == FINISH:
             text_argument(FINISH, "report", arguments)
+            self._check_something_done()
             return lambda tx: "The run is finished: the author will review it."
         if name == ASK_USER:
             text_argument(ASK_USER, "question", arguments)
@@ -171,6 +175,15 @@ class CallMaker:
 
             return keep
         return lambda tx: orjson.dumps(self._status(tx)).decode()
+
+    def _check_something_done(self) -> None:
+        """Refuses the first finish of a run that changed nothing: models that can write claim what they did not do."""
+        if self._setup.tools.readers >= set(self._setup.tools.commands):
+            return
+        with self._setup.store.read() as tx:
+            if changed_anything(tx, self._run.copy) or transcript.was_refused(tx, self._run.uuid, FINISH):
+                return
+        raise Invalid(prompt("nothing-changed"))
 
     def _status(self, tx: WriteTx) -> dict[str, Any]:
         run, agent = get_run(tx, self._run.uuid), self._setup.agent
@@ -195,5 +208,6 @@ class CallMaker:
         )
         return self._setup.store.write(act, lease=self._lease)
 
-    def _append(self, tx: WriteTx, call: Call, text: str, *, ok: bool) -> Entry:
-        return transcript.append(tx, self._run.uuid, Message(role="tool", text=text, call_id=call.id, ok=ok))
+    def _append(self, tx: WriteTx, call: Call, text: str, *, ok: bool, seconds: float) -> Entry:
+        result = Message(role="tool", text=text, call_id=call.id, ok=ok)
+        return transcript.append(tx, self._run.uuid, result, seconds=round(seconds, 3))

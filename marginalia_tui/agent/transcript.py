@@ -188,6 +188,13 @@ def was_nudged(rows: Sequence[Entry]) -> bool:
     return False
 
 
+def was_refused(tx: ReadTx, run: str, name: str) -> bool:
+    """Whether a call of a tool failed before in this run."""
+    rows = entries(tx, run)
+    failed = {row.message.call_id for row in rows if row.message.role == "tool" and not row.message.ok}
+    return any(call.id in failed for row in rows for call in row.message.calls if call.name == name)
+
+
 def final_report(rows: Sequence[Entry]) -> str:
     """What the agent wrote when it finished; empty when it did not."""
     end = last_round(rows)

@@ -20,6 +20,12 @@ from marginalia_tui.store.store import Store
 from tests.support.runs import desk, part_texts
 from tests.support.scripted_server import Mark, Pause, Reply, ScriptedServer, calls, chunk, error, hang, stream, text
 
+
+def _finish(report: str) -> list[Reply]:
+    """A finish, made again when the first is refused because nothing was changed."""
+    return [calls(("finish", {"report": report}))] * 2
+
+
 FIXED = [
     calls(("list-parts", {}), usage=(100, 10)),
     calls(("edit-part", {"part": "h:m1", "old": "teh cat", "new": "the cat"}), said="I correct it.", usage=(150, 20)),
@@ -95,12 +101,12 @@ def test_a_failed_call_skips_the_rest_of_the_answer(store: Store) -> None:
             ("edit-part", {"part": "h:m1", "old": "not there at all", "new": "x"}),
             ("append-to-part", {"part": "h:m1", "text": " More."}),
         ),
-        calls(("finish", {"report": "Done."})),
+        *_finish("Done."),
     ]
     with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
         seen = made.rest(run)
-        good, failed, skipped, done = made.results(run)
+        good, failed, skipped, _, done = made.results(run)
         assert (good[0], failed[0], skipped[0], done[0]) == (True, False, False, True)
         assert failed[1].startswith("Error: ")
         assert "not made" in skipped[1]
@@ -108,7 +114,7 @@ def test_a_failed_call_skips_the_rest_of_the_answer(store: Store) -> None:
 
 
 def _one_call(name: str, written: Any) -> list[Reply]:
-    return [calls((name, written)), calls(("finish", {"report": "Done."}))]
+    return [calls((name, written)), *_finish("Done.")]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +141,7 @@ def test_a_wrong_call_is_answered_with_what_to_change(store: Store, name: str, w
 def test_f05_a_call_that_was_cut_off_is_not_made(store: Store) -> None:
     script = [
         text("I append.", calls=[("append-to-part", '{"part": "h:m1", "text": "and th')], finish="length"),
-        calls(("finish", {"report": "Done."})),
+        *_finish("Done."),
     ]
     with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
@@ -148,16 +154,16 @@ def test_f05_a_call_that_was_cut_off_is_not_made(store: Store) -> None:
 
 
 def test_f10_ids_that_a_server_gives_twice_are_told_apart(store: Store) -> None:
-    script = [calls(("list-parts", {})), calls(("list-parts", {})), calls(("finish", {"report": "Done."}))]
+    script = [calls(("list-parts", {})), calls(("list-parts", {})), *_finish("Done.")]
     with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
         assert made.rest(run).status is RunStatus.DONE
         ids = [call.id for entry in made.entries(run) for call in entry.message.calls]
-        assert len(ids) == len(set(ids)) == 3
+        assert len(ids) == len(set(ids)) == 4
 
 
 def test_a_reply_without_a_call_ends_the_turn_and_the_author_goes_on(store: Store) -> None:
-    script = [text("Hm."), text("Shall I?"), calls(("finish", {"report": "As you say."}))]
+    script = [text("Hm."), text("Shall I?"), *_finish("As you say.")]
     with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
         seen = made.rest(run)
@@ -180,6 +186,24 @@ def test_a_model_that_only_talks_is_nudged_once_and_may_go_on(store: Store) -> N
         assert len(server.requests) == 4
 
 
+def test_a_finish_that_changed_nothing_is_refused_once(store: Store) -> None:
+    script = [calls(("list-parts", {})), calls(("finish", {"report": "All done!"})), *FIXED[1:]]
+    with ScriptedServer(script) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert seen.status is RunStatus.DONE
+        ok, answer = made.results(run)[1]
+        assert not ok
+        assert "Nothing in the book was changed" in answer
+        assert part_texts(store, made.book, seen.copy) == ["There sat the cat."]
+
+
+def test_an_agent_that_can_only_read_may_finish(store: Store) -> None:
+    script = [calls(("finish", {"report": "Read."}))]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."], commands=("get-part",)) as made:
+        assert made.rest(made.start()).status is RunStatus.DONE
+
+
 def test_a_conversation_is_not_nudged(store: Store) -> None:
     with ScriptedServer([text("What shall I do?")]) as server, desk(store, server.url, ["One."]) as made:
         run = made.start(interactive=True)
@@ -188,7 +212,7 @@ def test_a_conversation_is_not_nudged(store: Store) -> None:
 
 
 def test_the_parts_have_the_handles_of_their_places_from_the_start(store: Store) -> None:
-    script = [calls(("append-to-part", {"part": "h:m2", "text": "More."})), calls(("finish", {"report": "Done."}))]
+    script = [calls(("append-to-part", {"part": "h:m2", "text": "More."})), *_finish("Done.")]
     with ScriptedServer(script) as server, desk(store, server.url, ["One.", "Two."]) as made:
         run = made.start()
         seen = made.rest(run)
@@ -196,7 +220,7 @@ def test_the_parts_have_the_handles_of_their_places_from_the_start(store: Store)
 
 
 def test_ask_user_waits_with_the_question(store: Store) -> None:
-    script = [calls(("ask_user", {"question": "British or American?"})), calls(("finish", {"report": "Done."}))]
+    script = [calls(("ask_user", {"question": "British or American?"})), *_finish("Done.")]
     with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
         seen = made.rest(run)
@@ -210,7 +234,7 @@ def test_a_message_to_a_working_run_is_read_in_the_next_round(store: Store) -> N
     slow = calls(("list-parts", {}))
     slow = Reply(headers=slow.headers, steps=(slow.steps[0], Mark(asked), Pause(gate), *slow.steps[1:]))
     with (
-        ScriptedServer([slow, calls(("finish", {"report": "Done."}))]) as server,
+        ScriptedServer([slow, *_finish("Done.")]) as server,
         desk(store, server.url, ["One."]) as made,
     ):
         run = made.start()
@@ -227,7 +251,7 @@ def test_a_message_in_the_moment_of_the_end_is_not_lost(store: Store) -> None:
     """The end of a turn and a message are decided by one transaction."""
     gate, asked = threading.Event(), threading.Event()
     first = stream(Mark(asked), Pause(gate), chunk({"content": "I am done."}), chunk({}, "stop"))
-    script = [first, calls(("finish", {"report": "Heard."}))]
+    script = [first, *_finish("Heard.")]
     with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
         assert asked.wait(20)
@@ -240,7 +264,7 @@ def test_a_message_in_the_moment_of_the_end_is_not_lost(store: Store) -> None:
 
 def test_the_plan_is_kept_in_the_copy(store: Store) -> None:
     steps = [{"step": "Read", "status": "completed"}, {"step": "Correct", "status": "In progress"}]
-    script = [calls(("update_plan", {"steps": steps})), calls(("finish", {"report": "Done."}))]
+    script = [calls(("update_plan", {"steps": steps})), *_finish("Done.")]
     with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
         seen = made.rest(run)
@@ -330,7 +354,7 @@ def test_stop_gives_the_request_up_and_keeps_or_drops_the_copy(store: Store, kee
 
 
 def test_a_kept_run_goes_on_from_where_it_was(store: Store) -> None:
-    script = [text("Hm."), text("Shall I?"), calls(("finish", {"report": "Done."}))]
+    script = [text("Hm."), text("Shall I?"), *_finish("Done.")]
     with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
         made.rest(run)
@@ -345,7 +369,7 @@ def test_a_destructive_call_waits_as_a_row_and_is_made_when_it_is_approved(store
     script = [
         calls(("list-parts", {})),
         calls(("replace-part-text", {"part": "h:m1", "text": "All new."})),
-        calls(("finish", {"report": "Done."})),
+        *_finish("Done."),
     ]
     options: dict[str, Any] = {"destructive": "ask", "commands": "all"}
     with ScriptedServer(script) as server, desk(store, server.url, ["One."], **options) as made:
@@ -369,7 +393,7 @@ def test_a_denied_call_is_told_with_the_reason(store: Store) -> None:
     script = [
         calls(("list-parts", {})),
         calls(("replace-part-text", {"part": "h:m1", "text": "All new."})),
-        calls(("finish", {"report": "Done."})),
+        *_finish("Done."),
     ]
     options: dict[str, Any] = {"destructive": "ask", "commands": "all"}
     with ScriptedServer(script) as server, desk(store, server.url, ["One."], **options) as made:
@@ -388,7 +412,7 @@ def test_always_is_for_the_command_and_the_run(store: Store) -> None:
         calls(("list-parts", {})),
         calls(("replace-part-text", {"part": "h:m1", "text": "New."})),
         calls(("replace-part-text", {"part": "h:m1", "text": "Newer."})),
-        calls(("finish", {"report": "Done."})),
+        *_finish("Done."),
     ]
     options: dict[str, Any] = {"destructive": "ask", "commands": "all"}
     with ScriptedServer(script) as server, desk(store, server.url, ["One."], **options) as made:
@@ -403,7 +427,7 @@ def test_a_pause_while_a_call_waits_is_no_denial(store: Store) -> None:
     script = [
         calls(("list-parts", {})),
         calls(("replace-part-text", {"part": "h:m1", "text": "New."})),
-        calls(("finish", {"report": "Done."})),
+        *_finish("Done."),
     ]
     options: dict[str, Any] = {"destructive": "ask", "commands": "all"}
     with ScriptedServer(script) as server, desk(store, server.url, ["One."], **options) as made:
@@ -418,7 +442,10 @@ def test_a_pause_while_a_call_waits_is_no_denial(store: Store) -> None:
 
 
 def test_deny_mode_leaves_destructive_tools_out(store: Store) -> None:
-    with ScriptedServer([text("Hm."), text("Hm.")]) as server, desk(store, server.url, ["One."], commands="all") as made:
+    with (
+        ScriptedServer([text("Hm."), text("Hm.")]) as server,
+        desk(store, server.url, ["One."], commands="all") as made,
+    ):
         made.rest(made.start())
         names = {tool["function"]["name"] for tool in server.requests[0].body["tools"]}
         assert "edit-part" in names

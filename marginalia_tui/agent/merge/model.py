@@ -141,6 +141,13 @@ class MergePlan:
         return tuple((item.id, each.name) for item in self.items for each in item.conflicts)
 
 
+def split_pick(pick: str) -> tuple[str, str | None]:
+    """The item and the field that `part:<uuid>:<field>` names; without a field the whole item."""
+    kind, _, rest = pick.partition(":")
+    uuid, colon, name = rest.partition(":")
+    return f"{kind}:{uuid}", name if colon else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picks:
     """What the author takes over.
