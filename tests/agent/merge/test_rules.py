@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from marginalia_tui.agent.merge.model import Picks
+from marginalia_tui.agent.merge.model import Picks, split_pick
 from marginalia_tui.agent.merge.shown import load_places
 from marginalia_tui.domain.errors import Invalid, Locked, NotFound
 from marginalia_tui.domain.items import Book, Plan
@@ -110,6 +110,12 @@ def test_a_field_that_is_no_change_is_skipped_with_the_reason(store: Store) -> N
     done = desk.apply(Picks(items={"part:a": frozenset({"text", "pov"}), "part:zz": None}))
     assert [(each.id, each.field) for each in done.skipped] == [("part:a", "pov"), ("part:zz", None)]
     assert done.applied == ("part:a",)
+
+
+def test_a_pick_is_written_as_item_and_field() -> None:
+    assert split_pick("part:1-2") == ("part:1-2", None)
+    assert split_pick("part:1-2:text") == ("part:1-2", "text")
+    assert split_pick("part:1-2:attributes.a:b") == ("part:1-2", "attributes.a:b")
 
 
 def test_nothing_picked_changes_nothing(store: Store) -> None:
