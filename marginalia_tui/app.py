@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.app import SystemCommand
+from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.screen import Screen
@@ -25,6 +25,8 @@ from marginalia_tui.screens.library import LibraryScreen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from textual.command import Provider
 
     from marginalia_tui.desk.news import Asking, News
     from marginalia_tui.desk.opening import Desk
@@ -68,6 +70,12 @@ def _settings() -> Screen[Any]:
     return SettingsScreen()
 
 
+def _palette() -> "type[Provider]":
+    from marginalia_tui.screens.palette import CommandProvider
+
+    return CommandProvider
+
+
 class MarginaliaApp(BarHost):
     """The studio in a terminal.
 
@@ -79,7 +87,7 @@ class MarginaliaApp(BarHost):
     """
 
     TITLE = "Marginalia"
-    ENABLE_COMMAND_PALETTE = True
+    COMMANDS = App.COMMANDS | {_palette}
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
         "library": LibraryScreen,
         "book": _book,

@@ -39,7 +39,7 @@ _LAST = ("app.bar", "app.help", "app.quit")
 
 
 @dataclass
-class Looked(Message):
+class Looked(Message, bubble=False):
     """Something was committed; the app posts it to the screens at most about seven times a second."""
 
     touched: "Touched"
@@ -239,6 +239,7 @@ class BaseScreen(Screen[None]):
         super().__init__()
         self._reading = False
         self._again = False
+        self._had_focus: Widget | None = None
 
     def compose(self) -> ComposeResult:
         """The header, the body, the keys."""
@@ -327,6 +328,24 @@ class BaseScreen(Screen[None]):
         """The header tells what the app knows."""
         self.watch(self.app, "news", self._refresh_header, init=False)
         self.watch(self.app, "running", self._refresh_header, init=False)
+        self.watch(self, "focused", self._remember_focus, init=False)
+
+    def _remember_focus(self, focused: Widget | None) -> None:
+        if focused is not None:
+            self._had_focus = focused
+
+    def on_resize(self) -> None:
+        """A terminal that was too small took the focus away with everything else."""
+        if self.focused is None and self.is_mounted:
+            self.call_after_refresh(self._focus_again)
+
+    def _focus_again(self) -> None:
+        if self.focused is None and not (self.has_class("-cramped") or self.has_class("-flat")):
+            had = self._had_focus
+            if had is not None and had.is_attached and had.focusable:
+                had.focus()
+            else:
+                self.focus_next()
 
     def _refresh_header(self) -> None:
         self.query_one(HeaderLine).refresh()

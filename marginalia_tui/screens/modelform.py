@@ -12,27 +12,36 @@ if TYPE_CHECKING:
     from marginalia_tui.desk.settings import ModelLine
     from marginalia_tui.screens.host import Host
 
-KEY_HELP = "Kept in keys.json in the home, which only you can read; left empty, what is kept stays."
+KEY_HELP = "Kept in keys.json in the home, which only you can read. Left empty, what is kept stays."
 
 
 def _fields(definition: ModelDefinition, *, new: bool) -> list[Field]:
     model, sampling = definition, definition.sampling
-    named = [Field("name", "Name in the studio", value=model.name, required=True)] if new else []
+    named = [Field("name", "Name", value=model.name, required=True, help="As the studio calls it.")] if new else []
     return [
         *named,
-        Field("base_url", "Address of the server", value=model.base_url, required=True, help="It often ends in /v1."),
-        Field("model", "Id of the model there", value=model.model, required=True),
+        Field("base_url", "Address", value=model.base_url, required=True, help="Of the server; it often ends in /v1."),
+        Field("model", "Model id", value=model.model, required=True, help="As the server calls it."),
         Field("key", "Key", help=KEY_HELP),
-        Field("key_env", "or the environment variable that holds it", value=model.key_env),
-        Field("context", "Tokens that fit; empty is not known", "number", model.context or None),
-        Field("max_output", "Tokens of one answer; empty leaves it to the server", "number", model.max_output or None),
+        Field("key_env", "Key variable", value=model.key_env, help="Or the environment variable that holds the key."),
+        Field("context", "Context", "number", model.context or None, help="Tokens that fit; empty is not known."),
+        Field(
+            "max_output", "Answer", "number", model.max_output or None, help="Tokens; empty leaves it to the server."
+        ),
         Field("temperature", "Temperature", "number", sampling.temperature, whole=False),
         Field("top_p", "Top p", "number", sampling.top_p, whole=False),
-        Field("timeout", "Seconds without a word after which it is given up", "number", model.timeout, whole=False),
-        Field("concurrent", "Requests at once", "number", model.concurrent),
-        Field("images", "It sees images", "boolean", model.images),
-        Field("price_in", "Price of a million tokens of the prompt", "number", model.price_in, whole=False),
-        Field("price_out", "Price of a million tokens of the answer", "number", model.price_out, whole=False),
+        Field(
+            "timeout",
+            "Patience",
+            "number",
+            model.timeout,
+            help="Seconds without a word until it gives up.",
+            whole=False,
+        ),
+        Field("concurrent", "At once", "number", model.concurrent, help="Requests at the same time."),
+        Field("images", "Sees images", "boolean", model.images),
+        Field("price_in", "Price in", "number", model.price_in or None, help="Of a million tokens.", whole=False),
+        Field("price_out", "Price out", "number", model.price_out or None, whole=False),
     ]
 
 
