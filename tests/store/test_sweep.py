@@ -2,16 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.store import history, tables
 from marginalia_tui.store import sweep as module
+from marginalia_tui.store.content import get_texts
 from marginalia_tui.store.integrity import check
+from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.spaces import copy_book, drop_space
 from marginalia_tui.store.store import Store
@@ -147,7 +150,26 @@ def by_a_copy_of_a_copy(store: Store) -> int:
     return second
 
 
-@pytest.mark.parametrize("again", [by_an_edit, by_a_copy, by_a_copy_of_a_copy])
+def by_a_draft(store: Store) -> int:
+    """A draft of a part of a copy, which is gone when the sweep looks again."""
+    space = agent_copy(store)
+    with store.write(act()) as tx:
+        base = tx.space(space).hashes(Part, ["b-1"])["b-1"]
+        draft = {"book": "b", "part": "b-1", "title": "", "text": "x", "base": base, "at": 1}
+        tx.connection.execute(insert(tables.draft).values(draft))
+    drop(store, space)
+    return LIBRARY
+
+
+def bases_of_drafts(store: Store) -> int:
+    """How many drafts began from a state that is there, with its text."""
+    with store.read() as tx:
+        bases = list(tx.connection.execute(select(tables.draft.c.base)).scalars())
+        states = tx.space(LIBRARY).states(Part, bases)
+        return len([1 for cells in states.values() if get_texts(tx.connection, [cells["text"]])])
+
+
+@pytest.mark.parametrize("again", [by_an_edit, by_a_copy, by_a_copy_of_a_copy, by_a_draft])
 @pytest.mark.parametrize("steps", [*range(0, 60, 3), None])
 def test_what_is_referred_to_anew_at_any_moment_stays(
     store: Store, one_by_one: None, again: Callable[[Store], int], steps: int | None
@@ -161,10 +183,32 @@ def test_what_is_referred_to_anew_at_any_moment_stays(
         for _ in range(steps):
             next(working, None)
     space = again(store)
-    world = see(store, space)
+    world, drafts = see(store, space), bases_of_drafts(store)
     for _ in working:
         pass
     assert see(store, space) == world
+    assert bases_of_drafts(store) == drafts == (again is by_a_draft)
+    assert check(store) == []
+
+
+@pytest.mark.parametrize("again", [by_an_edit, by_a_copy, by_a_copy_of_a_copy, by_a_draft])
+def test_what_is_referred_to_anew_right_before_a_deletion_stays(
+    store: Store, again: Callable[[Store], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody else has the writer turn right before the sweep gets it."""
+    drop(store, agent_copy(store))
+    spaces: list[int] = []
+    write = Store.write
+
+    def after_another(store: Store, act: Act, **options: Any) -> Any:
+        if act.label == "sweep" and not spaces:
+            spaces.append(again(store))
+        return write(store, act, **options)
+
+    monkeypatch.setattr(Store, "write", after_another)
+    assert sum(sweep(store)) < 8
+    assert see(store, spaces[0])
+    assert bases_of_drafts(store) == (again is by_a_draft)
     assert check(store) == []
 
 
