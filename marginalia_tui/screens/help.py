@@ -18,8 +18,8 @@ from marginalia_tui.widgets.table import Column, Row, Table
 if TYPE_CHECKING:
     from marginalia_tui.desk.opening import Desk
 
-KEYS = "keys"
-"""The key of the row of the sheet of keys."""
+KEYS = "here"
+"""The key of the row of the sheet of keys; no page of the manual has this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,9 @@ class HelpScreen(BaseScreen):
         self._list()
 
     def _list(self) -> None:
-        rows = [Row(name, ("Keys" if name == KEYS else page_title(name, text),)) for name, text in self._pages.items()]
+        rows = [
+            Row(name, ("Keys here" if name == KEYS else page_title(name, text),)) for name, text in self._pages.items()
+        ]
         self.query_one(Table).show(rows, key=self._first)
 
     async def read(self, desk: "Desk") -> None:

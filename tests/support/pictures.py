@@ -19,6 +19,7 @@ from textual.pilot import Pilot
 from marginalia_tui.app import MarginaliaApp
 from marginalia_tui.desk.opening import Desk
 from marginalia_tui.headless.demo import prepare, read_sample
+from marginalia_tui.services.books import mark_opened
 from marginalia_tui.services.models import OFFLINE
 from marginalia_tui.studio import Studio
 from tests.support.books import add_book, prose
@@ -60,8 +61,10 @@ def make_home(home: Path, clock: PictureClock) -> None:
         add_book(studio.store, [prose(4, seed) for seed in range(7)], title="The Ferry")
         late, _ = add_book(studio.store, [prose(6, seed) for seed in range(12)], title="A Winter of Lamps")
         studio.add_agent(name="Second reader", book=late.uuid, model=OFFLINE.name, instructions="Report slips only.")
-        run = studio.runner.start(prepare(studio, read_sample()).uuid)
-        worker = studio.runner.worker(run)
+        reader = prepare(studio, read_sample())
+        for opened in (late.uuid, reader.book):
+            mark_opened(studio.store, opened)
+        worker = studio.runner.worker(studio.runner.start(reader.uuid))
         if worker is not None:
             worker.done.wait()
 
@@ -117,10 +120,14 @@ async def agents(app: MarginaliaApp, pilot: "Pilot[int]") -> None:
 
 
 async def console(app: MarginaliaApp, pilot: "Pilot[int]") -> None:
-    """The console of the finished run."""
+    """The console of the finished run, where it begins to correct."""
     await agents(app, pilot)
     await pilot.press("enter")
     await until(pilot, lambda: shows(app, "finish"), "the transcript")
+    await pilot.press("home")
+    await until(pilot, lambda: shows(app, "offline proofreader"), "its first words")
+    await pilot.press("pagedown")
+    await until(pilot, lambda: shows(app, "edit-part"), "its first corrections")
 
 
 async def review(app: MarginaliaApp, pilot: "Pilot[int]") -> None:
