@@ -1,12 +1,11 @@
 """`python -m bench [name ...]`: all benchmarks, or those that are named."""
 
+import importlib
 import sys
 
-from bench import store
+NAMES = ("store", "startup", "streaming")
 
-ALL = {"store": store.main}
-
-for name in sys.argv[1:] or ALL:
-    if name not in ALL:
-        raise SystemExit(f"There is no benchmark {name!r}: name one of {', '.join(ALL)}.")
-    ALL[name]()
+for name in sys.argv[1:] or NAMES:
+    if name not in NAMES:
+        raise SystemExit(f"There is no benchmark {name!r}: name one of {', '.join(NAMES)}.")
+    importlib.import_module(f"bench.{name}").main()

@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlalchemy import insert, select
 
 from bench.books import Author
-from bench.measure import Figure, keep, show, timed
+from bench.measure import Figure, keep, show
 from bench.plain import Plain, marks, written_since
 from marginalia_tui.agent.merge.apply import apply_merge
 from marginalia_tui.agent.merge.model import Picks
@@ -62,9 +62,9 @@ def _import(size: int, repeats: int) -> Figure:
                     tx.space(LIBRARY).put(items)
 
             gc.collect()
-            timed(figure.ours, work)
+            figure.time(work)
             rows = written_since(store, since)
-            timed(figure.plain, lambda plain=plain, rows=rows: plain.write(rows))  # type: ignore[misc]
+            figure.time_plain(lambda plain=plain, rows=rows: plain.write(rows))  # type: ignore[misc]
             plain.close()
     return figure
 
@@ -119,10 +119,10 @@ class Life:
             with self.store.write(Act(actor="studio", label="copy")) as tx:
                 return copy_book(tx, BOOK)
 
-        space = timed(self.copy.ours, work)
+        space = self.copy.time(work)
         with self.store.read() as tx:
             row = tx.connection.execute(select(tables.space).where(tables.space.c.id == space)).one()
-        timed(self.copy.plain, lambda: self.plain.copy(tuple(row), BOOK))
+        self.copy.time_plain(lambda: self.plain.copy(tuple(row), BOOK))
         return space
 
     def _leased(self) -> lease.Lease:
@@ -152,9 +152,9 @@ class Life:
                 parts = tx.space(space).get_many(Part, self.changed)
                 tx.space(space).put([replace(part, text=texts[uuid]) for uuid, part in parts.items()])
 
-        timed(self.changes.ours, work)
+        self.changes.time(work)
         rows = written_since(self.store, since)
-        timed(self.changes.plain, lambda: self.plain.write(rows, read=(space, self.changed)))
+        self.changes.time_plain(lambda: self.plain.write(rows, read=(space, self.changed)))
 
     def _called(self, space: int, held: lease.Lease) -> None:
         """One call of the agent: reads a part, changes it, in a transaction under its lease."""
@@ -168,9 +168,9 @@ class Life:
                 part = tx.space(space).get(Part, uuid)
                 tx.space(space).put([replace(part, text=text)])
 
-        timed(self.call.ours, work)
+        self.call.time(work)
         rows = written_since(self.store, since)
-        timed(self.call.plain, lambda: self.plain.write(rows, durable=False, read=(space, [uuid])))
+        self.call.time_plain(lambda: self.plain.write(rows, durable=False, read=(space, [uuid])))
 
     def _author_changes(self) -> None:
         since = marks(self.store)
@@ -187,8 +187,8 @@ class Life:
             with self.store.read() as tx:
                 return len(plan_merge(tx, space).items)
 
-        assert timed(self.plan.ours, work) == CHANGES + 1
-        assert len(timed(self.plan.plain, lambda: self.plain.plan(space))) == CHANGES + 1
+        assert self.plan.time(work) == CHANGES + 1
+        assert len(self.plan.time_plain(lambda: self.plain.plan(space))) == CHANGES + 1
 
     def _applied(self, space: int) -> None:
         with self.store.read() as read:
@@ -200,14 +200,14 @@ class Life:
             with self.store.write(Act(actor="apply", label="apply", book=BOOK, run="run"), key="run") as tx:
                 return len(apply_merge(tx, space, picks).applied)
 
-        assert timed(self.apply.ours, work) == CHANGES + 1
+        assert self.apply.time(work) == CHANGES + 1
         rows = written_since(self.store, since)
 
         def plain_work() -> None:
             uuids = list(self.plain.plan(space))
             self.plain.write(rows, read=(space, uuids))
 
-        timed(self.apply.plain, plain_work)
+        self.apply.time_plain(plain_work)
 
     def _restored(self, space: int, start: int) -> None:
         since = marks(self.store)
@@ -217,14 +217,14 @@ class Life:
             with self.store.write(Act(actor="restore", label="restore", book=BOOK, run="run")) as tx:
                 return len(history.restore(tx, space, start))
 
-        assert timed(self.restore.ours, work) == CHANGES + 1
+        assert self.restore.time(work) == CHANGES + 1
         rows = written_since(self.store, since)
 
         def plain_work() -> None:
             self.plain.plan(space)
             self.plain.write(rows)
 
-        timed(self.restore.plain, plain_work)
+        self.restore.time_plain(plain_work)
 
     def _dropped(self, space: int) -> None:
         self.ready()
@@ -233,8 +233,8 @@ class Life:
             with self.store.write(Act(actor="studio", label="drop")) as tx:
                 drop_space(tx, space)
 
-        timed(self.drop.ours, work)
-        timed(self.drop.plain, lambda: self.plain.drop(space))
+        self.drop.time(work)
+        self.drop.time_plain(lambda: self.plain.drop(space))
 
 
 def _measure(size: int, others: int) -> list[Figure]:
