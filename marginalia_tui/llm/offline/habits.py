@@ -31,17 +31,18 @@ JOINER = "\u2060"
 
 _DASH = re.compile(
     rf"(?<=[\w'\u2019\u201d\"*).,;:!?\u2026])"
-    rf"(?:[ ](?P<spaced>\u2014|\u2013|--|-)[ ](?=[\w\u201c\u2018\"'*(])"
+    rf"(?:[ ]{{1,3}}(?P<spaced>\u2014|\u2013|--|-)[ ]{{1,3}}(?=[\w\u201c\u2018\"'*(])"
     rf"|{JOINER}?(?P<tight>\u2014|--)(?=[\w\u201c\u201d\u2018\u2019\"'*(,;:.!?)]|\r?$))",
     re.MULTILINE,
 )
 _LETTER = re.compile(r"[^\W\d_]")
 
 SPACED_MARK = re.compile(
-    r"(?<=[\w\u201d\u2019\"')*])[ ]{1,3}([,;:!?.])(?=\r?$|[\u201d\u2019\"']*(?:\s|$))(?![ ]?\.)", re.MULTILINE
+    r"(?<=[\w\u201d\u2019\"')*])[ ]{1,3}([,;:!?.])(?=\r?$|[\u201d\u2019\"']*(?:\s|$))(?![ ]{0,3}[.\u2014\u2013-])",
+    re.MULTILINE,
 )
 _CLOSE_MARK = re.compile(r"\w([,;:!?.])(?=[\u201d\u2019\"']*(?:\s|$))")
-SENTENCE_GAP = re.compile(r"[.!?][\u201d\u2019\"')*_]*([ ]{1,2})(?=[^\s])")
+SENTENCE_GAP = re.compile(r"[.!?][\u201d\u2019\"')*_]*([ ]{1,3})(?=[^\s\u2014\u2013-])")
 _CURLY = re.compile("[\u201c\u201d]")
 _CURLY_APOSTROPHE = re.compile(r"(?<=[^\W\d_])\u2019(?=[^\W\d_])")
 _STRAIGHT_APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
@@ -135,7 +136,7 @@ def habits_of(text: str) -> Habits:
         count["straight '"] += len(_STRAIGHT_APOSTROPHE.findall(passage))
         count.update("spaced " + mark for mark in SPACED_MARK.findall(passage))
         count.update("close " + mark for mark in _CLOSE_MARK.findall(passage))
-        count.update(f"gap {len(gap)}" for gap in SENTENCE_GAP.findall(passage))
+        count.update(f"gap {min(len(gap), 2)}" for gap in SENTENCE_GAP.findall(passage))
     return Habits(tuple(sorted((name, number) for name, number in count.items() if number)))
 
 

@@ -34,10 +34,11 @@ _INLINE = re.compile(
     r"|\[\[[^\]\n]*\]\]|\{\{[^{}]*\}\}"
     r"|\b(?:https?|ftp|file|mailto|data):\S+|\bwww\.\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 )
+_WORD = re.compile(r"[^\W\d_]+")
 _BACKTICKS = re.compile(r"`+")
 
-VERSE_WIDTH = 56
-"""Several lines that are all shorter than this are verse, an address or a list: no paragraph."""
+VERSE_WORDS = 9
+"""Several lines none of which has more words are verse, an address or a list: no paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +236,18 @@ def _is_verse(lines: list[_Line]) -> bool:
         return False
     if any(_HARD_BREAK.search(line.rest) for line in lines[:-1]):
         return True
-    return max(len(line.rest.strip()) for line in lines) < VERSE_WIDTH
+    return max(_words_of_lines(lines)) <= VERSE_WORDS
+
+
+def _words_of_lines(lines: list[_Line]) -> list[int]:
+    """The words of each line, a word that repeats the one before it left out: so no correction changes the kind."""
+    counts = [0] * len(lines)
+    last = ""
+    for number, line in reversed(list(enumerate(lines))):
+        for word in reversed(_WORD.findall(line.rest.lower())):
+            counts[number] += word != last
+            last = word
+    return counts
 
 
 def _split(text: str) -> Iterator[_Line]:
