@@ -44,6 +44,7 @@ class Archive:
         self._read = 0
         try:
             self._entries = self._checked()
+            self._folded = {name.casefold(): name for name in self._entries}
         except BaseException:
             self._zip.close()
             raise
@@ -82,6 +83,10 @@ class Archive:
     def names(self) -> list[str]:
         """The names of the entries."""
         return list(self._entries)
+
+    def written_as(self, name: str) -> str:
+        """The name as the archive writes it, which may differ in case."""
+        return name if name in self._entries else self._folded.get(name.casefold(), name)
 
     def read(self, name: str) -> bytes:
         """The bytes of an entry.

@@ -17,7 +17,7 @@ from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.encoding import clean, decode
 from marginalia_tui.services.exchange.epub_writer import GENERATOR
 from marginalia_tui.services.exchange.files import shown
-from marginalia_tui.services.exchange.from_html import Block, Styles, read_page
+from marginalia_tui.services.exchange.from_html import BOLD, ITALIC, Block, Styles, read_page
 from marginalia_tui.services.exchange.inline import collapse
 from marginalia_tui.services.exchange.manuscript import MAX_TITLE, Chapter, Manuscript, one_line, trim_blank_lines
 from marginalia_tui.services.exchange.markdown import LARGE_PART, read_markdown
@@ -30,7 +30,6 @@ _PARTS = frozenset(
     ("chapter", "part", "prologue", "epilogue", "preface", "foreword", "introduction", "afterword", "dedication")
     + ("epigraph", "interlude", "volume")
 )
-_RULE = re.compile(r"([^{}]{1,2000})\{([^{}]{0,4000})\}")
 _CLASS = re.compile(r"\s*[a-z0-9]{0,10}\.([\w-]+)\s*$")
 _MARKED_UP = re.compile(r"</(?:p|div|span|i|b|em|strong|h[1-6])>|<br ?/?>", re.IGNORECASE)
 _MAX_STYLE = 1_000_000
@@ -93,19 +92,19 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
         _refuse_protected(archive, name)
         package_name = _package_name(archive, name)
         package = _read_package(archive, package_name, name)
-        contents = [
+        contents: dict[str, list[_Entry]] = {}
+        for entry in _read_contents(archive, package, name):
             # A line that only says what the book is called is no title of a part.
-            replace(entry, title="") if entry.title == one_line(package.title) else entry
-            for entry in _read_contents(archive, package, name)
-        ]
+            plain = replace(entry, title="") if entry.title == one_line(package.title) else entry
+            contents.setdefault(entry.name, []).append(plain)
         styles = _read_styles(archive, package)
         drafts: list[_Draft] = []
         pictures, missing = 0, 0
-        for item in package.spine:
+        for item in dict.fromkeys(package.spine):
             if item.name not in archive:
                 missing += 1
                 continue
-            entries = [entry for entry in contents if entry.name == item.name]
+            entries = contents.get(item.name, [])
             anchors = [entry.anchor for entry in entries if entry.anchor]
             page = read_page(_text_of(archive, item.name, name), name, styles, anchors)
             pictures += page.pictures
@@ -188,7 +187,7 @@ def _read_package(archive: Archive, package_name: str, name: str) -> _Package:
             if "://" not in href:
                 where = archive.inside(package_name, unquote(href.split("#")[0]))
                 properties = frozenset((element.get("properties") or "").split())
-                package.items[key] = _Item(_found(archive, where), element.get("media-type") or "", properties)
+                package.items[key] = _Item(archive.written_as(where), element.get("media-type") or "", properties)
         elif tag == "itemref":
             references.append(element.get("idref") or "")
         elif tag == "meta" and element.get("name") == "generator":
@@ -207,13 +206,6 @@ def _read_package(archive: Archive, package_name: str, name: str) -> _Package:
     if not package.spine:
         raise Invalid(f"{name} names no pages to read: it is damaged, export or download it again.")
     return package
-
-
-def _found(archive: Archive, name: str) -> str:
-    """The name as the archive writes it, which may differ in case."""
-    if name in archive:
-        return name
-    return next((entry for entry in archive.names() if entry.casefold() == name.casefold()), name)
 
 
 def _read_contents(archive: Archive, package: _Package, name: str) -> list[_Entry]:
@@ -259,7 +251,7 @@ def _ncx_entries(archive: Archive, root: Any, base: str) -> Iterator[_Entry]:
 
 def _entry(archive: Archive, base: str, href: str, title: str, depth: int) -> _Entry:
     where, _, anchor = unquote(href).partition("#")
-    name = _found(archive, archive.inside(base, where)) if where and "://" not in where else base
+    name = archive.written_as(archive.inside(base, where)) if where and "://" not in where else base
     return _Entry(depth, one_line(clean(title))[:MAX_TITLE], name, anchor)
 
 
@@ -271,11 +263,12 @@ def _read_styles(archive: Archive, package: _Package) -> Styles:
         if item.kind != "text/css" or item.name not in archive:
             continue
         sheet = archive.read(item.name)[:_MAX_STYLE].decode("utf-8", "replace")
-        for rule in _RULE.finditer(sheet):
-            classes = [found[1] for each in rule[1].split(",") if (found := _CLASS.match(each))]
-            if re.search(r"font-style\s{0,9}:\s{0,9}(?:italic|oblique)", rule[2]):
+        for rule in sheet.split("}"):
+            selectors, _, style = rule.rpartition("{")
+            classes = [found[1] for each in selectors.split(",") if (found := _CLASS.match(each))]
+            if classes and ITALIC.search(style):
                 italic.update(classes)
-            if re.search(r"font-weight\s{0,9}:\s{0,9}(?:bold|[6-9]00)", rule[2]):
+            if classes and BOLD.search(style):
                 bold.update(classes)
     return Styles(frozenset(italic), frozenset(bold))
 

@@ -151,7 +151,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name[:60]}.{secrets.token_hex(6)}.part")
+    return path.with_name(f".{path.name[:40]}.{secrets.token_hex(6)}.part")
 
 
 def _move(made: Path, path: Path, force: bool) -> None:

@@ -16,6 +16,8 @@ from marginalia_tui.services.exchange.inline import SPACES, Piece, collapse, joi
 from marginalia_tui.services.exchange.markup import kinds_of, local_name, parse_markup
 
 SCENE_BREAK = "* * *"
+ITALIC = re.compile(r"font-style\s{0,9}:\s{0,9}(?:italic|oblique)")
+BOLD = re.compile(r"font-weight\s{0,9}:\s{0,9}(?:bold|[6-9]00)")
 _BLOCK = frozenset(
     ("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "div", "dl", "dt")
     + ("fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup")
@@ -284,9 +286,9 @@ class _Reader:
             return
         style = element.get("style") or ""
         classes = frozenset((element.get("class") or "").split())
-        if re.search(r"font-style\s*:\s*(?:italic|oblique)", style) or classes & self._styles.italic:
+        if ITALIC.search(style) or classes & self._styles.italic:
             yield "em"
-        if re.search(r"font-weight\s*:\s*(?:bold|[6-9]00)", style) or classes & self._styles.bold:
+        if BOLD.search(style) or classes & self._styles.bold:
             yield "strong"
 
     def _link(self, element: Any) -> list[Piece]:

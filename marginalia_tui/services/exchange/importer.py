@@ -1,5 +1,6 @@
 """A book from wherever the author has it: one entrance for all formats."""
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -65,7 +66,7 @@ def read_manuscript(
 
 
 def _read(path: Path, wanted: Format | None, level: int | None) -> tuple[Manuscript, Format, tuple[str, ...]]:
-    if path.is_dir():
+    if os.path.isdir(path):  # false where `Path.is_dir` raises: what follows says why
         if wanted in ("epub", "text"):
             raise Invalid(f"{shown(path)} is a folder: import it as folder, or give a file in it.")
         manuscript, notes = read_folder(path, level)

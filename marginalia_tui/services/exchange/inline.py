@@ -81,21 +81,21 @@ def join(pieces: list[Piece]) -> str:
 def _merged(pieces: list[Piece]) -> list[Piece]:
     """Neighbouring texts as one, white space collapsed across pieces."""
     made: list[Piece] = []
+    texts: list[str] = []
     after_space = True
-    for piece in pieces:
-        if piece.kind != "text":
+    for piece in [*pieces, None]:
+        if piece is not None and piece.kind == "text":
+            text = collapse(piece.text)
+            text = text.lstrip(" ") if after_space else text
+            after_space = text.endswith(" ") if text else after_space
+            texts.append(text)
+            continue
+        if whole := "".join(texts):
+            made.append(Piece("text", whole))
+        texts.clear()
+        if piece is not None:
             made.append(piece)
             after_space = after_space if piece.kind in ("open", "close") else piece.kind == "break"
-            continue
-        text = collapse(piece.text)
-        if after_space:
-            text = text.lstrip(" ")
-        if not text:
-            continue
-        after_space = text.endswith(" ")
-        if made and made[-1].kind == "text":
-            text = made.pop().text + text
-        made.append(Piece("text", text))
     return made
 
 

@@ -5,6 +5,7 @@ few), the source is shown as text. Link definitions are shown too: they would va
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
@@ -34,17 +35,28 @@ def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
     """A comment that begins a line and ends with the line on which it is closed."""
     if state.is_code_block(start) or not state.src.startswith("<!--", state.bMarks[start] + state.tShift[start]):
         return False
-    line = start
-    while line < end and "-->" not in state.src[state.bMarks[line] : state.eMarks[line]]:
-        line += 1
-    if line == end:
+    closing = _closing_of_comment(state, state.bMarks[start] + state.tShift[start])
+    if closing < 0 or closing > state.eMarks[end - 1]:
         return False
+    line = start
+    while state.eMarks[line] < closing:
+        line += 1
     if not silent:
         token = state.push("comment", "", 0)
         token.content = state.getLines(start, line + 1, state.blkIndent, False)
         token.map = [start, line + 1]
         state.line = line + 1
     return True
+
+
+def _closing_of_comment(state: StateBlock, place: int) -> int:
+    """Where the next comment is closed at or after a place, -1 if nowhere; the places are looked up once a text."""
+    known: dict[str, list[int]] = state.env.setdefault("closings", {})
+    if state.src not in known:
+        known[state.src] = [found.start() for found in re.finditer("-->", state.src)]
+    closings = known[state.src]
+    index = bisect_left(closings, place)
+    return closings[index] if index < len(closings) else -1
 
 
 def _note_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -139,8 +151,9 @@ class PageWriter:
 
     def plain(self, text: str) -> str:
         """A title without its marks."""
-        tokens = self._parser.parseInline(text, {})
-        return "".join(child.content for token in tokens for child in token.children or ())
+        tokens = self._parser.parseInline(text, {"notes": self._notes})
+        children = [child for token in tokens for child in token.children or ()]
+        return "".join(child.content for child in children if child.type not in ("html_inline", "note_mark"))
 
     def _tokens(self, text: str) -> list[Token]:
         parser = self._plain if text.count("[") > MAX_BRACKETS else self._parser
@@ -157,17 +170,18 @@ class PageWriter:
 def _table_lost_words(text: str, tokens: list[Token]) -> bool:
     """Whether a row has more cells than the head of its table: the parser drops what is in them."""
     lines: list[str] = []
-    for place, token in enumerate(tokens):
-        if token.type != "table_open" or token.map is None:
-            continue
-        lines = lines or text.split("\n")
-        inside: list[str] = []
-        for inner in tokens[place:]:
-            if inner.type == "table_close":
-                break
-            inside.append(inner.content)
-        if len(find_words(" ".join(inside))) < len(find_words("\n".join(lines[slice(*token.map)]))):
-            return True
+    inside: list[str] = []
+    opening: Token | None = None
+    for token in tokens:
+        if token.type == "table_open":
+            opening = token
+            inside.clear()
+        elif token.type != "table_close":
+            inside.append(token.content)
+        elif opening is not None and opening.map is not None:
+            lines = lines or text.split("\n")
+            if len(find_words(" ".join(inside))) < len(find_words("\n".join(lines[slice(*opening.map)]))):
+                return True
     return False
 
 
