@@ -17,7 +17,7 @@ from marginalia_tui.agent.merge.fields import TREE_KIND
 from marginalia_tui.agent.merge.model import ATTRIBUTE, PARENT, Applied, Picks
 from marginalia_tui.agent.merge.plan import CIRCLE, Survey, survey
 from marginalia_tui.agent.merge.structure import Picked, Placing
-from marginalia_tui.domain.items import KINDS, Book, Item, Part, Role, item_fields
+from marginalia_tui.domain.items import KINDS, Book, Item, Part
 from marginalia_tui.domain.tree import StoryTree
 from marginalia_tui.store.space import LIBRARY, WritableSpace
 from marginalia_tui.store.store import WriteTx
@@ -63,7 +63,7 @@ def _write(tx: WriteTx, found: Survey, taken: Taken, placing: Placing) -> list[s
         if item.change == "deleted":
             gone.setdefault(item.kind, []).append(item.uuid)
         elif item.change == "added":
-            new[key] = _with_values(_without_run(theirs[key]), taken.values[item.id], theirs[key])
+            new[key] = _with_values(theirs[key], taken.values[item.id], theirs[key])
         elif not item.is_move:
             new[key] = _with_values(ours[key], taken.values[item.id], theirs[key])
     for part, parent in placing.parents.items():
@@ -101,12 +101,6 @@ def _values(tx: WriteTx, space_id: int, wanted: Mapping[str, set[str]]) -> dict[
 
 def _changed(item: Item, values: Mapping[str, Any]) -> Item:
     return cast(Item, replace(cast(Any, item), **values))
-
-
-def _without_run(item: Item) -> Item:
-    """A new item as the library gets it: what held only for the run stays in the copy."""
-    defaults = {each.name: each.default for each in item_fields(item.KIND) if each.role is not Role.AUTHORED}
-    return _changed(item, defaults)
 
 
 def _with_values(target: Item, values: Values, source: Item) -> Item:

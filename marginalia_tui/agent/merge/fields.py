@@ -45,6 +45,9 @@ def changed_fields(kind: str, base: Cells | None, agent: Cells, book: Cells) -> 
     """What the agent changed and the book does not have yet. None as base: both sides made the item."""
     found = []
     for each in merged_fields(kind):
+        theirs = agent[each.name]
+        if theirs == book[each.name] or (base is not None and theirs == base[each.name]):
+            continue
         for name, label, three in _values(each, base, agent, book):
             before, theirs, ours = three
             if theirs == ours or (base is not None and theirs == before):

@@ -5,13 +5,14 @@ the book's parts are read to see circles. The plan holds no long text.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import orjson
 
 from marginalia_tui.agent.merge import fields, shown, sides, structure
 from marginalia_tui.agent.merge.fields import TREE_KIND
 from marginalia_tui.agent.merge.json3 import Gone, merge_json
-from marginalia_tui.agent.merge.model import PARENT, FieldChange, FieldType, MergeItem, MergePlan
+from marginalia_tui.agent.merge.model import PARENT, Change, FieldChange, FieldType, MergeItem, MergePlan
 from marginalia_tui.agent.merge.sides import Sides, Touched
 from marginalia_tui.agent.merge.structure import Operations, Picked
 from marginalia_tui.domain.items import item_fields
@@ -82,18 +83,15 @@ class _Planner:
 
     def item(self, each: Touched) -> MergeItem | None:
         """What was changed in an item; None when the book has it already."""
-        made = MergeItem(
-            id=f"{each.kind}:{each.uuid}", kind=each.kind, uuid=each.uuid, change="changed", version=each.version
-        )
         if each.agent is None:
-            return None if each.book is None else self._deleted(made, each)
+            return None if each.book is None else self._deleted(each)
         if each.book is None:
             if each.base is None:
-                return self._added(made, each)
+                return self._added(each)
             changes = fields.changed_fields(each.kind, each.base, each.agent, each.base)
-            return replace(made, fields=tuple(changes), problem=GONE) if changes else None
+            return _made(each, "changed", fields=tuple(changes), problem=GONE) if changes else None
         changes = [self._ref(one) for one in fields.changed_fields(each.kind, each.base, each.agent, each.book)]
-        return replace(made, fields=tuple(changes)) if changes else None
+        return _made(each, "changed", fields=tuple(changes)) if changes else None
 
     def _ref(self, one: FieldChange) -> FieldChange:
         """A field that names a part needs that part."""
@@ -104,27 +102,27 @@ class _Planner:
             return replace(one, depends_on=(f"{TREE_KIND}:{named}",))
         return one if self.trees.has("book", named) else replace(one, problem=LEAF_GONE)
 
-    def _added(self, made: MergeItem, each: Touched) -> MergeItem:
+    def _added(self, each: Touched) -> MergeItem:
         assert each.agent is not None
         own = fields.added_fields(each.kind, each.agent)
         if each.kind != TREE_KIND:
-            return replace(made, change="added", fields=tuple(own))
+            return _made(each, "added", fields=tuple(own))
         place = self._place(each.uuid, conflict=False)
-        return replace(
-            made,
-            change="added",
+        return _made(
+            each,
+            "added",
             fields=(place, *own),
             depends_on=self._needs_part(each.uuid),
             children=tuple(child for child, chain in self.done.taken.items() if chain[0] == each.uuid),
         )
 
-    def _deleted(self, made: MergeItem, each: Touched) -> MergeItem:
+    def _deleted(self, each: Touched) -> MergeItem:
         assert each.book is not None
         own = fields.deleted_fields(each.kind, each.base, each.book)
         if each.kind == TREE_KIND and (each.base is None or not self.trees.same_place(each.uuid, "base", "book")):
             base = None if each.base is None else each.base[PARENT]
             own.insert(0, replace(_PLACE, base=base, book=each.book[PARENT], conflict=True))
-        return replace(made, change="deleted", fields=tuple(own), children=tuple(self.children.get(each.uuid, ())))
+        return _made(each, "deleted", fields=tuple(own), children=tuple(self.children.get(each.uuid, ())))
 
     def moves(self) -> list[MergeItem]:
         """The parts that the agent moved elsewhere."""
@@ -169,6 +167,12 @@ class _Planner:
     def _needs_part(self, part: str) -> tuple[str, ...]:
         parent = self.trees.parent("agent", part)
         return (f"{TREE_KIND}:{parent}",) if parent in self.added else ()
+
+
+def _made(each: Touched, change: Change, **more: Any) -> MergeItem:
+    return MergeItem(
+        id=f"{each.kind}:{each.uuid}", kind=each.kind, uuid=each.uuid, change=change, version=each.version, **more
+    )
 
 
 _PLACE = FieldChange(

@@ -83,7 +83,7 @@ def _read_names(tx: ReadTx, space_id: int, uuids: Iterable[str]) -> dict[str, _N
     missing = list(uuids)
     for space in (LIBRARY, space_id):
         for some in chunks(missing):
-            for uuid, title, created, start in tx.connection.execute(_NAMES, {"space": space, "some": some}):
+            for uuid, title, created, start in tx.connection.execute(_NAMES, {"space": space, "some": some}).all():
                 names[uuid] = _Name(title.strip() or _first_words(start or ""), created)
         missing = [uuid for uuid in missing if uuid not in names]
     return names

@@ -14,7 +14,7 @@ from sqlalchemy import BindParameter, bindparam, select
 from marginalia_tui.agent.merge.fields import TREE_KIND, is_merged
 from marginalia_tui.agent.merge.structure import Standing, Tree, Trees
 from marginalia_tui.domain.errors import NotFound
-from marginalia_tui.domain.items import KINDS
+from marginalia_tui.domain.items import KINDS, Book
 from marginalia_tui.store import journal, tables
 from marginalia_tui.store.content import Cells, chunks, decode_state, get_states
 from marginalia_tui.store.space import LIBRARY
@@ -54,14 +54,10 @@ def read_sides(tx: ReadTx, space_id: int) -> Sides:
     Raises:
         NotFound: there is no such copy, or its book is gone from the library.
     """
-    space = tables.space.c
-    row = tx.connection.execute(
-        select(space.book, space.base).where(space.id == space_id, space.kind == "copy", space.state == "live")
-    ).first()
+    row = tx.connection.execute(_COPY, {"space": space_id}).first()
     if row is None:
         raise NotFound("The working copy is gone: it was applied or discarded, so nothing can be merged from it.")
-    book = tables.book.c
-    if tx.connection.execute(select(book.uuid).where(book.space_id == LIBRARY, book.uuid == row.book)).first() is None:
+    if row.book not in tx.space(LIBRARY).hashes(Book, [row.book]):
         raise NotFound("The book is gone from the library, so nothing can be merged into it.")
     spans = {
         key: span
@@ -106,7 +102,9 @@ def _trees(tx: ReadTx, space_id: int) -> Trees:
     def read(parts: Collection[str]) -> Mapping[str, Standing]:
         found: dict[str, dict[Tree, str | None]] = {}
         for some in chunks(list(parts)):
-            for space, uuid, parent in tx.connection.execute(_STANDING, {"spaces": (LIBRARY, space_id), "some": some}):
+            for space, uuid, parent in tx.connection.execute(
+                _STANDING, {"spaces": (LIBRARY, space_id), "some": some}
+            ).all():
                 standing = found.setdefault(uuid, {})
                 if space == LIBRARY:
                     standing["book"] = parent
@@ -148,7 +146,10 @@ def children_of(tx: ReadTx, parts: Collection[str]) -> dict[str, list[str]]:
 
 
 # Made once: to build a statement takes longer than to run it.
-_part = tables.part.c
+_part, _space = tables.part.c, tables.space.c
+_COPY = select(_space.book, _space.base).where(
+    _space.id == bindparam("space"), _space.kind == "copy", _space.state == "live"
+)
 _SOME: BindParameter[Any] = bindparam("some", expanding=True)
 _SPACES: BindParameter[Any] = bindparam("spaces", expanding=True)
 _STANDING = select(_part.space_id, _part.uuid, _part.parent).where(_part.space_id.in_(_SPACES), _part.uuid.in_(_SOME))
