@@ -22,6 +22,8 @@ MAIN = ""
 
 NUDGE = "nudge"
 """The notice to a model that only talks."""
+MAX_NUDGES = 3
+"""Nudges of one turn."""
 
 QueueKind = Literal["author", "resume", "notice"]
 
@@ -178,14 +180,20 @@ def last_round(rows: Sequence[Entry]) -> Round:
     return Round(None, {}, newer)
 
 
-def was_nudged(rows: Sequence[Entry]) -> bool:
-    """Whether the model was nudged since it last made a call or the author last spoke."""
+def nudges(rows: Sequence[Entry]) -> int:
+    """How often the model was nudged since the author last spoke; one that no call followed counts for all."""
+    count = 0
+    called = False
     for entry in reversed(rows):
         if entry.notice == NUDGE:
-            return True
-        if entry.message.calls or (entry.message.role == "user" and entry.notice is None):
-            return False
-    return False
+            if not called and count == 0:
+                return MAX_NUDGES
+            count += 1
+        elif entry.message.calls:
+            called = True
+        elif entry.message.role == "user" and entry.notice is None:
+            break
+    return count
 
 
 def was_refused(tx: ReadTx, run: str, name: str) -> bool:

@@ -32,10 +32,11 @@ from marginalia_tui.agent.events import (
 from marginalia_tui.agent.handles import Handles
 from marginalia_tui.agent.live import LiveBuffer
 from marginalia_tui.agent.prompt import build_request, context_cap, system_parts
+from marginalia_tui.agent.repeats import REASON, goes_in_circles
 from marginalia_tui.agent.runs import Run, add_usage, get_run, transition
 from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import ASK_USER, FINISH
-from marginalia_tui.agent.transcript import NUDGE, Entry, Round, last_round
+from marginalia_tui.agent.transcript import MAX_NUDGES, NUDGE, Entry, Round, last_round
 from marginalia_tui.commands.context import Control
 from marginalia_tui.domain.chat import (
     Answer,
@@ -179,15 +180,17 @@ class Worker:
             self._end_turn(run, RunStatus.DONE, self._calls.argument(found[0], "report"))
         elif found := end.result_of(ASK_USER):
             self._end_turn(run, RunStatus.IDLE, self._calls.argument(found[0], "question"))
-        elif not calls and (run.interactive or transcript.was_nudged(self._rows)):
+        elif not calls and (run.interactive or transcript.nudges(self._rows) >= MAX_NUDGES):
             self._end_turn(run, RunStatus.IDLE, end.answer.message.text.strip() or "It answered nothing.")
         elif not calls:
             self._nudge()
+        elif goes_in_circles(self._rows):
+            self._pause(REASON)
         else:
             self._ask(run)
 
     def _nudge(self) -> None:
-        """A model that works alone and only talks is told once what it can do, before the author is called."""
+        """A model that works alone and only talks is told to call a tool, before the author is called."""
         with self._write("nudge") as tx:
             entry = transcript.append(tx, self.run, Message(role="user", text=prompt("nudge")), notice=NUDGE)
         self._keep([entry])

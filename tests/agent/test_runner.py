@@ -186,6 +186,31 @@ def test_a_model_that_only_talks_is_nudged_once_and_may_go_on(store: Store) -> N
         assert len(server.requests) == 4
 
 
+def test_f01_going_in_circles_pauses(store: Store) -> None:
+    script: Callable[[dict[str, Any]], Reply] = lambda body: calls(("list-parts", {}))  # noqa: E731
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        seen = made.rest(made.start())
+        assert (seen.status, seen.rounds) == (RunStatus.PAUSED, 5)
+        assert "circles" in seen.reason
+
+
+def test_f02_other_arguments_are_no_circle(store: Store) -> None:
+    script = [*(calls(("append-to-part", {"part": "h:m1", "text": f"{n}"})) for n in range(8)), *_finish("Done.")]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        assert made.rest(made.start()).status is RunStatus.DONE
+
+
+def test_nudges_are_bounded(store: Store) -> None:
+    def script(body: dict[str, Any]) -> Reply:
+        spoken = body["messages"][-1]["role"] == "user"
+        return calls(("list-parts", {"limit": len(body["messages"])})) if spoken else text("I think about it.")
+
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        assert made.rest(run).status is RunStatus.IDLE
+        assert sum(entry.notice == "nudge" for entry in made.entries(run)) == 3
+
+
 def test_a_finish_that_changed_nothing_is_refused_once(store: Store) -> None:
     script = [calls(("list-parts", {})), calls(("finish", {"report": "All done!"})), *FIXED[1:]]
     with ScriptedServer(script) as server, desk(store, server.url, ["There sat teh cat."]) as made:

@@ -100,14 +100,12 @@ def operations(trees: Trees, touched: Iterable[str]) -> Operations:
                 deleted.append(part)
         elif not base and not book:
             added.append(part)
-        elif not base:
-            if not trees.same_place(part, "agent", "book"):
+        else:
+            stays = base and trees.same_place(part, "base", "agent")
+            if not stays and not (book and trees.same_place(part, "agent", "book")):
                 moved.append(part)
-        elif not trees.same_place(part, "base", "agent"):
-            if not book or not trees.same_place(part, "agent", "book"):
-                moved.append(part)
-        elif book and (new := _new_above(trees, part)):
-            taken[part] = new
+            elif book and (new := _new_above(trees, part)):
+                taken[part] = new
     return Operations(_parents_first(trees, added), tuple(deleted), tuple(moved), taken)
 
 
