@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given, settings
 
@@ -85,3 +88,9 @@ def test_places_lie_in_the_text_in_order(text: str) -> None:
     found = concerns(text, CURLY)
     assert [each.start for each in found] == sorted({each.start for each in found})
     assert all(0 <= each.start < each.end <= len(text) for each in found)
+
+
+def test_the_linter_is_loaded_when_the_first_text_is_linted_and_not_before() -> None:
+    code = "import sys, marginalia_tui.llm.offline.provider; print('proselint' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "False"
