@@ -39,7 +39,7 @@ def follow(store: Store, run: str, observer: Callable[[RunEvent], None]) -> Run:
             seen = get_run(tx, run)
             told = transcript.count(tx, run)
         observer(StatusChanged(run, seen.status.value, seen.reason or None))
-        while seen.status.active:
+        while seen.status.active and not seen.status.rests:
             changed.wait()
             changed.clear()
             with store.read() as tx:

@@ -162,7 +162,7 @@ def _row(tx: ReadTx, run: Run) -> dict[str, Any]:
             {"call": each.call, "command": each.command, "arguments": each.arguments}
             for each in approvals.pending(tx, run.uuid)
         ],
-        "worked_by": run.worked_by if run.status.active else None,
+        "worked_by": run.worked_by if run.status.active and not run.status.rests else None,
     }
 
 

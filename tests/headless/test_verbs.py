@@ -292,8 +292,13 @@ def test_approve_and_deny(program: Program, novel: Path) -> None:
     with ScriptedServer(script) as server:
         _agent(program, novel, server.url, "--commands", "all", "--destructive", "ask")
         assert program("run", "start", "Corrector").code == 3
-        (waiting,) = program("run", "show", "latest").json["pending_approvals"]
+        shown = program("run", "show", "latest").json
+        assert shown["worked_by"] is None
+        (waiting,) = shown["pending_approvals"]
         assert waiting["command"] == "replace-part-text"
+        attached = program("run", "attach", "latest")
+        assert attached.code == 3
+        assert attached.lines[-1] == {**attached.lines[-1], "event": "rest", "status": "WAITING_APPROVAL"}
         assert program("run", "approve", "latest", waiting["call"]).code == 3
         (waiting,) = program("run", "show", "latest").json["pending_approvals"]
         assert program("run", "deny", "latest", waiting["call"], "--why", "Leave it.").code == 0
