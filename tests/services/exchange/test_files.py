@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import threading
 import time
 from collections.abc import Callable
@@ -82,13 +83,28 @@ def test_f42_a_write_that_fails_leaves_nothing_behind_and_the_old_file_whole(
         raise OSError(number, "no")
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, step, fail)
+        patch.setattr(os, "sync" if (format, step) == ("folder", "fsync") else step, fail)
         with pytest.raises(MarginaliaError, match=sentence) as failed:
             write_manuscript(a_manuscript("other"), format, path, force=True)
     assert failed.value.message.endswith("Nothing was written.")
     assert [each.name for each in tmp_path.iterdir()] == ["out"]
     assert read_manuscript(path).manuscript == BOOK or format == "text"
     assert read_manuscript(path).manuscript.chapters == BOOK.chapters
+
+
+def test_a_folder_that_can_not_be_synced_does_not_unwrite_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = os.fsync
+
+    def files_only(handle: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", files_only)
+    write_manuscript(BOOK, "markdown", tmp_path / "out")
+    assert read_manuscript(tmp_path / "out").manuscript == BOOK
 
 
 def test_f54_nothing_is_written_through_a_link(tmp_path: Path) -> None:

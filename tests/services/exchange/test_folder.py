@@ -123,6 +123,13 @@ def test_half_a_character_in_an_index_is_no_title(tmp_path: Path) -> None:
     assert (book.title, book.chapters[0].title) == ("A\ufffdB", "\ufffd \u241b")
 
 
+def test_names_that_are_no_utf8_are_shown(tmp_path: Path) -> None:
+    folder = tmp_path / "b\udcffk"
+    make(folder, {"1 \udcfe.md": "x"})
+    book = read_manuscript(folder).manuscript
+    assert (book.title, book.chapters[0].title) == ("b\ufffdk", "\ufffd")
+
+
 def test_a_folder_without_texts_or_with_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Invalid, match="no Markdown or text files"):
         read_folder(tmp_path)
