@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import orjson
-from sqlalchemy import BindParameter, Executable, Row, bindparam, delete, func, select, update
+from sqlalchemy import Executable, Row, delete, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
 from marginalia_tui.domain.errors import Invalid, Locked, NotFound
@@ -31,6 +31,7 @@ from marginalia_tui.store.content import (
     hash_bytes,
     put_states,
     put_texts,
+    rows_in,
 )
 from marginalia_tui.store.journal import ItemKey
 
@@ -72,7 +73,8 @@ class Space:
     def get_many(self, cls: type[ItemT], uuids: Iterable[str]) -> dict[str, ItemT]:
         """The items by uuid, in the order asked for; missing ones are left out."""
         wanted = list(dict.fromkeys(uuids))
-        rows = {row.uuid: row for row in self._rows(_whole(cls.KIND), wanted)}
+        query = f'SELECT * FROM "{cls.KIND}" WHERE space_id = ? AND uuid IN'
+        rows = {row.uuid: row for row in rows_in(self.connection, query, wanted, self.id)}
         found = [rows[uuid] for uuid in wanted if uuid in rows]
         return {row.uuid: value for row, value in zip(found, self._values(cls, found), strict=True)}
 
@@ -96,11 +98,7 @@ class Space:
 
     def hashes(self, cls: type[Item], uuids: Iterable[str]) -> dict[str, bytes]:
         """The hash of the state of each item that is there: what a later write is checked against."""
-        return {row.uuid: row.hash for row in self._rows(_heads(cls.KIND), list(uuids))}
-
-    def _rows(self, statement: Executable, uuids: Sequence[str]) -> Iterator[Row[Any]]:
-        for some in chunks(uuids):
-            yield from self.connection.execute(statement, {"space": self.id, "some": some}).all()
+        return {row.uuid: row.hash for row in rows_in(self.connection, _heads(cls.KIND), uuids, self.id)}
 
     def outline(self, book: str) -> list[PartRow]:
         """Every part of a book without its text, in no order."""
@@ -263,7 +261,7 @@ class WritableSpace(Space):
 
     def _compare(self, kind: str, wanted: Mapping[ItemKey, Cells | None]) -> Iterator["_New"]:
         of_kind = {uuid: cells for (of, uuid), cells in wanted.items() if of == kind}
-        now = {row.uuid: (row.hash, row.of) for row in self._rows(_heads(kind), list(of_kind))}
+        now = {uuid: (key, book) for uuid, key, book in rows_in(self.connection, _heads(kind), of_kind, self.id)}
         for uuid, cells in of_kind.items():
             before, book = now.get(uuid, (None, None))
             state = b"" if cells is None else encode_state(kind, cells)
@@ -296,20 +294,10 @@ class WritableSpace(Space):
                 raise Locked(held.agent_name, book.title if book else held.book)
 
 
-@cache
-def _whole(kind: str) -> Executable:
-    table = tables.ITEM_TABLES[kind]
-    return select(table).where(table.c.space_id == bindparam("space"), table.c.uuid.in_(_SOME))
-
-
-@cache
-def _heads(kind: str) -> Executable:
-    """The uuid, the hash and the book (`of`) of items."""
-    table = tables.ITEM_TABLES[kind]
-    book = table.c.uuid if kind == Book.KIND else table.c.book
-    return select(table.c.uuid, table.c.hash, book.label("of")).where(
-        table.c.space_id == bindparam("space"), table.c.uuid.in_(_SOME)
-    )
+def _heads(kind: str) -> str:
+    """The query for the uuid, the hash and the book (`of`) of items."""
+    book = "uuid" if kind == Book.KIND else "book"
+    return f'SELECT uuid, hash, {book} AS "of" FROM "{kind}" WHERE space_id = ? AND uuid IN'
 
 
 @cache
@@ -320,10 +308,6 @@ def _upsert(kind: str) -> Executable:
     return statement.on_conflict_do_update(
         index_elements=["space_id", "uuid"], set_={name: statement.excluded[name] for name in names}
     )
-
-
-# Made once: to build a statement takes longer than to run it.
-_SOME: BindParameter[Any] = bindparam("some", expanding=True)
 
 
 def _encode(text: str, what: str) -> bytes:
