@@ -8,6 +8,7 @@ from typing import Any
 
 from marginalia_tui.agent.merge.model import FieldChange, FieldType, MergeItem, MergePlan, Value
 from marginalia_tui.domain.diff import Kind, Segment, word_diff
+from marginalia_tui.domain.visible import visible
 
 CONTEXT = 40
 """Characters that are shown around a change."""
@@ -15,9 +16,6 @@ LONGEST = 2_000
 """Characters that are shown of one field."""
 
 _SIGNS = {Kind.SAME: ("", ""), Kind.REMOVED: ("[-", "-]"), Kind.ADDED: ("{+", "+}")}
-# What a terminal would obey is shown as its picture; a line break inside a change is worth seeing too.
-_PICTURES = {code: 0x2400 + code for code in range(0x20)} | {0x7F: 0x2421}
-_PICTURES |= {code: 0xFFFD for code in (*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 
 
 def to_json(plan: MergePlan, run: str) -> dict[str, Any]:
@@ -143,8 +141,3 @@ def _bounded(segments: Sequence[Segment], number: int, segment: Segment) -> str:
     head = "" if first else text[:CONTEXT]
     tail = "" if last else text[-CONTEXT:]
     return f"{head} … {tail}"
-
-
-def visible(text: str) -> str:
-    """A text that no terminal obeys: control characters and those that turn the direction become pictures."""
-    return text.translate(_PICTURES)

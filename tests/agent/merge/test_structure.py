@@ -78,6 +78,16 @@ def test_a_part_that_the_author_moved_away_is_not_taken_over(store: Store) -> No
     assert desk.author.parents() == {"a": None, "n": "a", "b": "z", "z": None}
 
 
+def test_a_part_is_put_behind_a_new_one_though_the_author_moved_it_up_there_already(store: Store) -> None:
+    desk = Desk(store, chain("a", "b"))
+    desk.agent.create("n", None)
+    desk.agent.move("b", "n")
+    desk.author.delete("a")
+    assert desk.plan().items[0].children == ("b",)
+    desk.apply_all()
+    assert desk.author.parents() == {"n": None, "b": "n"}
+
+
 # Delete
 
 
