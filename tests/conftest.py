@@ -1,3 +1,4 @@
+import logging
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -11,6 +12,20 @@ from marginalia_tui.store.store import Store
 # A time limit for one example measures the machine, not the code.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
+
+
+@pytest.fixture(autouse=True)
+def _quiet_log() -> Iterator[None]:
+    """The log that a test started ends with it: others listen to what is logged."""
+    yield
+    for name in ("marginalia_tui", "py.warnings"):
+        logger = logging.getLogger(name)
+        for handler in list(logger.handlers):
+            logger.removeHandler(handler)
+            handler.close()
+        logger.propagate = True
+    logging.captureWarnings(False)
+
 
 NewHome = Callable[[Path], Path]
 NewStore = Callable[[], AbstractContextManager[Store]]

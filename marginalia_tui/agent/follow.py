@@ -18,14 +18,23 @@ from marginalia_tui.agent.events import (
 )
 from marginalia_tui.agent.runs import Run, get_run
 from marginalia_tui.agent.transcript import Entry
+from marginalia_tui.domain.errors import StatusConflict
+from marginalia_tui.store import lease
 from marginalia_tui.store.bus import Touched
 from marginalia_tui.store.store import Store
+
+LOOK_SECONDS = 2.0
+"""After so long without a commit it is asked whether the process that works the run still lives: a death commits
+nothing."""
 
 
 def follow(store: Store, run: str, observer: Callable[[RunEvent], None]) -> Run:
     """Tells `observer` what happens in a run from now on, until it rests; returns the run as it is then.
 
     An answer of the model arrives whole, when it is stored.
+
+    Raises:
+        StatusConflict: the process that worked it ended without a word.
     """
     changed = threading.Event()
 
@@ -40,7 +49,8 @@ def follow(store: Store, run: str, observer: Callable[[RunEvent], None]) -> Run:
             told = transcript.count(tx, run)
         observer(StatusChanged(run, seen.status.value, seen.reason or None))
         while seen.status.active and not seen.status.rests:
-            changed.wait()
+            if not changed.wait(LOOK_SECONDS) and lease.is_free(store, run, seen.epoch):
+                raise StatusConflict("Nobody works this run any more, its process ended: `run work` takes it up.")
             changed.clear()
             with store.read() as tx:
                 before, seen = seen, get_run(tx, run)

@@ -144,8 +144,11 @@ class Runner:
             )
         self._go_on(run, (seen.status,), observers, take_over=take_over)
 
-    def send(self, run: str, text: str, *, detach: bool = False, observers: Sequence[Observer] = ()) -> None:
+    def send(self, run: str, text: str, *, detach: bool = False, observers: Sequence[Observer] = ()) -> bool:
         """Says something to an agent: a run that works reads it in its next round, one that waits goes on.
+
+        Returns:
+            Whether the run is worked here from now on.
 
         Args:
             run: the uuid.
@@ -172,8 +175,10 @@ class Runner:
                 held = lease.take(tx, run)
         if going_on:
             self._begin(setup, held, observers)
-        elif not detach and seen.status in (RunStatus.PAUSED, RunStatus.STOPPED_KEPT, RunStatus.FAILED):
+        elif not detach and seen.status in _RESUMABLE:
             self._go_on(run, _RESUMABLE, observers)
+            going_on = True
+        return going_on
 
     def decide(
         self,
@@ -185,8 +190,11 @@ class Runner:
         always: bool = False,
         detach: bool = False,
         observers: Sequence[Observer] = (),
-    ) -> None:
+    ) -> bool:
         """Decides a call that waits; the run goes on when nothing else does.
+
+        Returns:
+            Whether the run is worked here from now on.
 
         Args:
             run: the uuid.
@@ -212,6 +220,7 @@ class Runner:
                 held = lease.take(tx, run)
         if going_on:
             self._begin(setup, held, observers)
+        return going_on
 
     def _go_on(
         self,
@@ -341,7 +350,12 @@ class Runner:
             StatusConflict: it works, or is over.
         """
         with self._store.write(Act(actor="author", label="finish", run=run)) as tx:
-            transition(tx, get_run(tx, run), RunStatus.DONE, "The author finished it.")
+            seen = get_run(tx, run)
+            if seen.status not in (RunStatus.IDLE, RunStatus.PAUSED):
+                raise StatusConflict(
+                    f"The run is {seen.status.value}: only one that waits or is paused is finished so."
+                )
+            transition(tx, seen, RunStatus.DONE, "The author finished it.")
 
     def _stop_call(self, run: str, now: bool) -> None:
         if now and (worker := self.worker(run)) is not None:

@@ -54,6 +54,7 @@ from marginalia_tui.resources import prompt
 from marginalia_tui.store.bus import Touched
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.lease import Lease
+from marginalia_tui.store.spaces import changed_anything
 from marginalia_tui.store.store import WriteTx
 
 log = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ log = logging.getLogger(__name__)
 Observer = Callable[[RunEvent], None]
 
 PARKED = "The studio was closed while it worked. Resume it, and it goes on exactly where it was."
+FAULT = "The studio has a fault ({fault}); its log has the details. Resume to try again."
 
 
 class _Over(Exception):
@@ -73,7 +75,7 @@ class Worker:
     Args:
         setup: the agent, its model and its tools, as they are now.
         lease: of the run; the worker releases it.
-        observers: hear every event, on the worker's thread or on that of the models.
+        observers: hear every event, on the worker's thread or on that of the models; one that fails hears no more.
     """
 
     def __init__(self, setup: RunSetup, lease: Lease, observers: Sequence[Observer]) -> None:
@@ -86,8 +88,12 @@ class Worker:
         self._observers = list(observers)
         self._wake = threading.Condition()
         self._looks = 0
-        self._parking = False
+        self._parking = ""
+        """Why the worker is to pause; empty while it is not."""
         self._control = Control()
+        self.rested: RunStatus | None = None
+        """How this worker left the run; None when it did not bring it to a rest."""
+        self._reason = ""
         with self._store.read() as tx:
             self._handles = Handles(tx, self.run)
             run = get_run(tx, self.run)
@@ -100,9 +106,9 @@ class Worker:
         """Begins to work."""
         self._thread.start()
 
-    def park(self) -> None:
-        """Gives up the request or call that goes on, and pauses the run."""
-        self._parking = True
+    def park(self, reason: str = PARKED) -> None:
+        """Gives up the request or call that goes on, and pauses the run for a reason."""
+        self._parking = reason
         self._control.stop()
         self._look_again()
 
@@ -122,7 +128,7 @@ class Worker:
         try:
             self._tell_status()
             while True:
-                self._step()
+                self._turn()
         except _Over:
             pass
         except LeaseLost:
@@ -130,9 +136,10 @@ class Worker:
         except StoreError as error:
             log.error("run %s: the store refuses: %s", self.run, error)
             self._tell(NoticeGiven(error.message))
+            self._end_as(RunStatus.PAUSED, error.message)
         except Exception as error:
             log.exception("run %s: the worker broke", self.run)
-            self._fail(error)
+            self._end_as(RunStatus.FAILED, FAULT.format(fault=type(error).__name__))
         finally:
             unsubscribe()
             self.live.end()
@@ -142,8 +149,17 @@ class Worker:
             finally:
                 self.done.set()
 
+    def _turn(self) -> None:
+        try:
+            self._step()
+        except StatusConflict as error:
+            # The author changed the status in the very moment: theirs holds, and the next step finds it.
+            log.info("run %s: %s", self.run, error)
+
     def _step(self) -> None:
         """The one thing that comes next."""
+        # Before the look at the status: a stop that this look does not see finds the call that it is to stop.
+        self._control = Control()
         run = self._stable_point()
         end = last_round(self._rows)
         if end.open_calls:
@@ -162,7 +178,7 @@ class Worker:
         if run.status is RunStatus.RUNNING and run.epoch == self._lease.epoch:
             if not self._parking:
                 return run
-            self._change(run, RunStatus.PAUSED, PARKED, wish="parked")
+            self._change(run, RunStatus.PAUSED, self._parking, wish="parked")
         elif run.status is RunStatus.PAUSING:
             self._change(run, RunStatus.PAUSED)
         elif run.status is RunStatus.STOPPING:
@@ -183,16 +199,17 @@ class Worker:
         elif not calls and (run.interactive or transcript.nudges(self._rows) >= MAX_NUDGES):
             self._end_turn(run, RunStatus.IDLE, end.answer.message.text.strip() or "It answered nothing.")
         elif not calls:
-            self._nudge()
+            self._nudge(run)
         elif goes_in_circles(self._rows):
             self._pause(REASON)
         else:
             self._ask(run)
 
-    def _nudge(self) -> None:
+    def _nudge(self, run: Run) -> None:
         """A model that works alone and only talks is told to call a tool, before the author is called."""
         with self._write("nudge") as tx:
-            entry = transcript.append(tx, self.run, Message(role="user", text=prompt("nudge")), notice=NUDGE)
+            text = prompt("nudge-done" if changed_anything(tx, run.copy) else "nudge")
+            entry = transcript.append(tx, self.run, Message(role="user", text=text), notice=NUDGE)
         self._keep([entry])
         self._tell(NoticeGiven(entry.message.text))
 
@@ -205,6 +222,7 @@ class Worker:
                 self._lease.release()
         self._keep(delivered)
         if not delivered:
+            self.rested, self._reason = to, reason
             raise _Over
 
     def _deliver(self) -> bool:
@@ -228,7 +246,6 @@ class Worker:
         before = end.answer.message.calls[: end.answer.message.calls.index(call)]
         failed = any(not end.results[each.id].ok for each in before)
         cut = end.answer.notice == "cut" and call == end.answer.message.calls[-1]
-        self._control = Control()
         if self._parking:
             return
         if failed:
@@ -237,7 +254,6 @@ class Worker:
             outcome = self._calls.refuse(call, prompt("cut-call"))
         elif self._calls.must_wait(run, call):
             self._wait_for_approval(run, call.id, end)
-            raise _Over
         elif (made := self._calls.make(call, self._control)) is not None:
             outcome = made
         else:
@@ -253,8 +269,11 @@ class Worker:
         with self._write("approval") as tx:
             if approvals.find(tx, self.run, call.id) is None:
                 approvals.ask(tx, self.run, call.id, command.name, arguments)
-            transition(tx, run, RunStatus.WAITING_APPROVAL, f"{command.title} ({command.name}) waits for your word.")
+            reason = f"{command.title} ({command.name}) waits for your word."
+            transition(tx, run, RunStatus.WAITING_APPROVAL, reason)
             self._lease.release()
+        self.rested, self._reason = RunStatus.WAITING_APPROVAL, reason
+        raise _Over
 
     # The model.
 
@@ -360,34 +379,35 @@ class Worker:
         self._rows.extend(delivered)
 
     def _change(self, run: Run, to: RunStatus, reason: str = "", wish: str | None = None) -> None:
-        """Changes the status; when the author changed it in the very moment, theirs holds."""
+        """Brings the run to a rest.
+
+        Raises:
+            StatusConflict: the author changed the status in the very moment.
+        """
         with self._write("status") as tx:
             approvals.withdraw(tx, self.run)
             transition(tx, run, to, reason, wish=wish)
             # Inside the transaction: whoever reads the status finds the run free.
             self._lease.release()
+        self.rested, self._reason = to, reason
 
     def _pause(self, reason: str) -> None:
         """Pauses for a reason and ends the worker; a pause or stop of the author's that came first holds."""
         with self._store.read() as tx:
             run = get_run(tx, self.run)
-        if run.status is not RunStatus.RUNNING:
-            return
-        try:
+        if run.status is RunStatus.RUNNING:
             self._change(run, RunStatus.PAUSED, reason)
-        except StatusConflict:
-            return
-        raise _Over
+            raise _Over
 
-    def _fail(self, error: Exception) -> None:
-        reason = f"The studio has a fault ({type(error).__name__}); its log has the details. Resume to try again."
+    def _end_as(self, to: RunStatus, reason: str) -> None:
+        """After a fault: leaves the run with a status, if the store takes one."""
         try:
             with self._store.read() as tx:
                 run = get_run(tx, self.run)
-            if RunStatus.FAILED in run.status.next():
-                self._change(run, RunStatus.FAILED, reason)
+            if to in run.status.next():
+                self._change(run, to, reason)
         except MarginaliaError as second:
-            log.error("run %s: it could not be marked as failed: %s", self.run, second)
+            log.error("run %s: it could not be left as %s: %s", self.run, to.value, second)
 
     def _heard(self, touched: Touched) -> None:
         if touched.run(self.run):
@@ -400,7 +420,12 @@ class Worker:
 
     def _tell(self, event: RunEvent) -> None:
         for observer in tuple(self._observers):
-            observer(event)
+            try:
+                observer(event)
+            except Exception:
+                # Whoever listens is no part of the run: it goes on.
+                log.exception("run %s: a listener failed and hears no more", self.run)
+                self._observers.remove(observer)
 
     def _tell_status(self) -> None:
         with self._store.read() as tx:
@@ -408,6 +433,14 @@ class Worker:
         self._tell(StatusChanged(self.run, run.status.value, run.reason or None))
 
     def _tell_rest(self) -> None:
-        with self._store.read() as tx:
-            run = get_run(tx, self.run)
-        self._tell(Rested(self.run, run.status.value, run.reason or None))
+        if self.rested is not None:
+            # Not what the row says: it may go on elsewhere by now.
+            self._tell(Rested(self.run, self.rested.value, self._reason or None))
+            return
+        try:
+            with self._store.read() as tx:
+                run = get_run(tx, self.run)
+        except MarginaliaError as error:
+            log.error("run %s: its end can't be told: %s", self.run, error)
+        else:
+            self._tell(Rested(self.run, run.status.value, run.reason or None))

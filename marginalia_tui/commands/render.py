@@ -12,25 +12,13 @@ from enum import Enum
 from wcwidth import wcswidth
 
 from marginalia_tui.commands.results import Result, result_fields
+from marginalia_tui.domain.visible import visible
 
 CELL = 100
 """Characters of a cell; longer ones are cut."""
 ROWS = 200
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&])")
-
-
-def visible(text: str) -> str:
-    """The text with control characters and changes of direction written out; tab and line feed stay."""
-    return _CONTROL.sub(_picture, text.replace("\r\n", "\n"))
-
-
-def _picture(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "\u2421" if code == 0x7F else f"<U+{code:04X}>"
 
 
 @dataclass(frozen=True, slots=True)

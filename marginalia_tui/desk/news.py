@@ -38,7 +38,7 @@ def read_news(studio: Studio) -> News:
         runs = list(latest_runs(tx).values())
     asking = [run for run in runs if run.attention]
     return News(
-        working=sum(run.status.active for run in runs),
+        working=sum(run.status.active and not run.status.rests for run in runs),
         asking=tuple(
             Asking(run.uuid, run.agent_name, _WHY.get(run.status.value, "needs you"))
             for run in sorted(asking, key=lambda run: run.changed)

@@ -149,7 +149,7 @@ def _judged(studio: Studio, book: str, sample: Sample, told: str) -> SlipReport:
 
 
 def _slips_json(report: SlipReport) -> dict[str, Any]:
-    return {name: len(found) for name, found in _named(report)} | {
+    return {name.replace(" ", "_"): len(found) for name, found in _named(report)} | {
         "touched": [asdict(touch) for touch in report.touched_beside]
     }
 

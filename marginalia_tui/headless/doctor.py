@@ -94,11 +94,11 @@ def _studio(home: Path) -> list[Finding]:
             models = list_models(tx)
         found = []
         for model in models:
-            if model.key_env and not os.environ.get(model.key_env):
-                text = f"the variable {model.key_env} is not set: export it before you start."
-                found.append(Finding(f"model {model.name}", False, text))
-            else:
+            try:
+                studio.keys.get(model)
                 found.append(Finding(f"model {model.name}", True, model.base_url or "embedded"))
+            except MarginaliaError as error:
+                found.append(Finding(f"model {model.name}", False, error.message))
         return [*store, *found]
     finally:
         studio.close()

@@ -86,6 +86,7 @@ def _show(studio: Studio, options: argparse.Namespace) -> int:
 
 def _remove(studio: Studio, options: argparse.Namespace) -> int:
     models.remove_model(studio.store, options.name)
+    studio.keys.remove(options.name)
     if options.json:
         print_json({"removed": options.name})
     else:

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from marginalia_tui.domain.errors import MarginaliaError
-from marginalia_tui.widgets.text import cells, fit, visible, visible_line
+from marginalia_tui.domain.visible import visible, visible_line
+from marginalia_tui.widgets.text import cells, fit
 
 
 def print_json(value: object) -> None:

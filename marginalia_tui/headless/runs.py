@@ -67,17 +67,15 @@ def _attach(studio: Studio, options: argparse.Namespace) -> int:
     return exit_code(follow(studio.store, run.uuid, Stream(as_json=options.json)))
 
 
-def _steered(studio: Studio, options: argparse.Namespace, run: str) -> int:
-    """After a message, a resume or a decision: works the run here unless it was only to be left."""
-    if not options.detach:
-        return _worked(studio, run)
-    return _show_run(studio, run, options)
+def _steered(studio: Studio, options: argparse.Namespace, run: str, begun: bool) -> int:
+    """After a message, a resume or a decision: works the run to its rest when it is worked here."""
+    return _worked(studio, run) if begun else _show_run(studio, run, options)
 
 
 def _send(studio: Studio, options: argparse.Namespace) -> int:
     run = _named(studio, options)
-    studio.runner.send(run.uuid, options.text, detach=options.detach, observers=[Stream(as_json=options.json)])
-    return _steered(studio, options, run.uuid)
+    begun = studio.runner.send(run.uuid, options.text, detach=options.detach, observers=[Stream(as_json=options.json)])
+    return _steered(studio, options, run.uuid, begun)
 
 
 def _resume(studio: Studio, options: argparse.Namespace) -> int:
@@ -86,13 +84,13 @@ def _resume(studio: Studio, options: argparse.Namespace) -> int:
         studio.runner.send(run.uuid, options.note, detach=True)
     else:
         studio.runner.resume(run.uuid, options.note, observers=[Stream(as_json=options.json)])
-    return _steered(studio, options, run.uuid)
+    return _steered(studio, options, run.uuid, not options.detach)
 
 
 def _decide(decision: approvals.Decision) -> Callable[[Studio, argparse.Namespace], int]:
     def decide(studio: Studio, options: argparse.Namespace) -> int:
         run = _named(studio, options)
-        studio.runner.decide(
+        begun = studio.runner.decide(
             run.uuid,
             options.call,
             decision,
@@ -101,7 +99,7 @@ def _decide(decision: approvals.Decision) -> Callable[[Studio, argparse.Namespac
             detach=options.detach,
             observers=[Stream(as_json=options.json)],
         )
-        return _steered(studio, options, run.uuid)
+        return _steered(studio, options, run.uuid, begun)
 
     return decide
 

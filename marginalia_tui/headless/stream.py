@@ -15,8 +15,8 @@ from marginalia_tui.agent.events import (
     TextArrived,
     UsageCounted,
 )
+from marginalia_tui.domain.visible import visible, visible_line
 from marginalia_tui.headless.output import print_json
-from marginalia_tui.widgets.text import visible, visible_line
 
 RESULT_SHOWN = 200
 """Characters of a result that a person is shown in the stream."""

@@ -7,12 +7,12 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
+from marginalia_tui.domain.visible import visible, visible_line
 from marginalia_tui.screens import runwords
 from marginalia_tui.screens.base import BaseScreen
 from marginalia_tui.screens.runwords import STATUS_TONES, STATUS_WORDS, compact, context_words, key_of
 from marginalia_tui.widgets.rows import RowView
 from marginalia_tui.widgets.table import Column, Row, Table
-from marginalia_tui.widgets.text import visible, visible_line
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.opening import Desk

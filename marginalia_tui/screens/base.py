@@ -19,8 +19,9 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.screens.host import Host
-from marginalia_tui.widgets.text import cells, crop, visible_line
+from marginalia_tui.widgets.text import cells, crop
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.opening import Desk

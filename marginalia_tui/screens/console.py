@@ -68,6 +68,7 @@ class ConsoleScreen(BaseScreen):
         self._plan_open = False
         self._unfolded: set[str] = set()
         """The calls that were unfolded since they wait."""
+        self._line = RunLine(id="runline")
 
     @property
     def transcript(self) -> Transcript:
@@ -81,7 +82,7 @@ class ConsoleScreen(BaseScreen):
 
     def body(self) -> ComposeResult:
         """How it stands, the plan, the rows, what waits, the box."""
-        yield RunLine(id="runline")
+        yield self._line
         yield Static("", id="plan", markup=False)
         yield Transcript(empty="Reading the run", id="transcript")
         yield Panel(id="panel")
@@ -185,7 +186,7 @@ class ConsoleScreen(BaseScreen):
             now = f"writes {answer.call}, {answer.call_size:,} characters"
         elif answer is not None and not answer.text and not answer.reasoning:
             now = "waits for the model"
-        self.query_one(RunLine).show(facts, now)
+        self._line.show(facts, now)
 
     # Keys
 

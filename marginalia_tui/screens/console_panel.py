@@ -8,7 +8,8 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from marginalia_tui.widgets.text import crop, visible, visible_line
+from marginalia_tui.domain.visible import visible, visible_line
+from marginalia_tui.widgets.text import crop
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.runs import RunView, Waiting

@@ -8,8 +8,8 @@ from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.widgets.dialogs import BOX, words
-from marginalia_tui.widgets.text import visible_line
 
 
 @dataclass(frozen=True, slots=True)

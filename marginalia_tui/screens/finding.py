@@ -10,9 +10,9 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Static
 
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.widgets.editor import SubmitArea
 from marginalia_tui.widgets.fields import LineInput
-from marginalia_tui.widgets.text import visible_line
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.book import Place

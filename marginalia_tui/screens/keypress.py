@@ -8,9 +8,9 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.screens.host import key_words
 from marginalia_tui.widgets.dialogs import BOX, words
-from marginalia_tui.widgets.text import visible_line
 
 
 class KeyPress(ModalScreen[str | None]):

@@ -7,8 +7,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.widgets.page import Page
-from marginalia_tui.widgets.text import cells, crop, visible_line
+from marginalia_tui.widgets.text import cells, crop
 
 
 class Reader(Page):

@@ -12,11 +12,12 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 
 from marginalia_tui.desk.answer import Block, Facts, Rows, Shown, Words
+from marginalia_tui.domain.visible import visible, visible_line
 from marginalia_tui.screens.host import Host
 from marginalia_tui.widgets.dialogs import BOX, words
 from marginalia_tui.widgets.lines import LineView
 from marginalia_tui.widgets.table import Column, Row, widths
-from marginalia_tui.widgets.text import cells, fit, visible, visible_line, wrap
+from marginalia_tui.widgets.text import cells, fit, wrap
 
 MEASURE = 90
 """The widest line of prose, in cells."""

@@ -12,13 +12,13 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.screens.base import BaseScreen
 from marginalia_tui.screens.decisions import Decisions, Side, is_whole
 from marginalia_tui.screens.review_words import about, change_words, title_of
 from marginalia_tui.screens.runwords import key_of
 from marginalia_tui.widgets.rows import RowView
 from marginalia_tui.widgets.table import Column, Row, Table, Tone
-from marginalia_tui.widgets.text import visible_line
 from marginalia_tui.widgets.worddiff import WordDiff
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.screens.runwords import Tone
-from marginalia_tui.widgets.text import cells, crop, visible_line
+from marginalia_tui.widgets.text import cells, crop
 
 GAP = "   "
 LEAST = 16
@@ -72,10 +73,11 @@ class RunLine(Widget):
         """Textual: the line."""
         width = max(0, self.size.width - 2)
         facts = fitting([Fact(visible_line(each.words), each.short, each.tone) for each in self.facts], width)
-        segments = [Segment(" ")]
+        segments = [Segment(" ", self.rich_style)]
         for number, (words, tone) in enumerate(facts):
-            gap = GAP if number else ""
-            segments.append(Segment(gap + words, self.get_component_rich_style(f"run--{tone}")))
+            if number:
+                segments.append(Segment(GAP, self.rich_style))
+            segments.append(Segment(words, self.get_component_rich_style(f"run--{tone}")))
         used = sum(cells(segment.text) for segment in segments) - 1
         room = width - used - len(GAP)
         now = crop(visible_line(self.now), room) if room >= LEAST else ""

@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
-from marginalia_tui.widgets.text import visible_line
+from marginalia_tui.domain.visible import visible_line
 
 
 class TextEditor(ModalScreen[str | None]):

@@ -29,6 +29,8 @@ def peek(tx: ReadTx, book: str, *, redo: bool = False) -> history.Step:
     step = history.next_redo(tx, book) if redo else history.next_undo(tx, book)
     if step is None:
         raise Refused(f"There is nothing to {'redo' if redo else 'undo'} in this book.")
+    if not redo and history.made_book(tx, step.change):
+        raise Refused(f"{step.label!r} made this book: move the book to the trash in the library to be rid of it.")
     return step
 
 

@@ -74,6 +74,15 @@ def _next(tx: ReadTx, book: str, *, redo: bool) -> Step | None:
     return None
 
 
+def made_book(tx: ReadTx, change: int) -> bool:
+    """Whether a change brought its book into the library."""
+    journal_row = tables.journal.c
+    query = select(journal_row.seq).where(
+        journal_row.change_id == change, journal_row.kind == "book", journal_row.before.is_(None)
+    )
+    return tx.connection.execute(query.limit(1)).first() is not None
+
+
 def take_back(tx: WriteTx, book: str, step: Step) -> list[str]:
     """Writes the states that were there before a change. The act of `tx` must name it in `undoes`.
 

@@ -58,6 +58,8 @@ def prepare_home(home: Path) -> None:
             f"The folder {home} lies on a network disk ({kind}), where a store can be damaged: "
             "name a folder on a local disk with --home."
         )
+    # SQLite gives its other files the rights of this one.
+    os.close(os.open(home / "studio.db", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
 
 def stored_version(path: Path) -> str | None:

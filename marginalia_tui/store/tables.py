@@ -130,7 +130,9 @@ part = Table(
     Column("parent", String),
     Column("created", Integer, nullable=False),
     Column("title", String, nullable=False),
-    Column("text", LargeBinary, ForeignKey("text.hash")),
+    # No foreign key: its index stands in the order of hashes, and with it a copy costs twice as much, and more the
+    # more books there are. The sweep looks before it deletes, and `integrity` looks at all.
+    Column("text", LargeBinary),
     Column("instructions", String, nullable=False),
     Column("scene", String, nullable=False),
     Column("pov", String, nullable=False),
@@ -148,7 +150,6 @@ part = Table(
         name="fk_part_parent",
     ),
     Index("ix_part_space_id_parent", "space_id", "parent"),
-    Index("ix_part_text", "text"),
     # Covers the sums that the library shows for each book.
     Index("ix_part_space_id_book_words", "space_id", "book", "words"),
     sqlite_with_rowid=False,

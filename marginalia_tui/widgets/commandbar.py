@@ -15,10 +15,10 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.widgets.background import Latest
 from marginalia_tui.widgets.completion import BarModel, Choice, Choices, Hint, HintLine
 from marginalia_tui.widgets.editor import SubmitArea
-from marginalia_tui.widgets.text import visible_line
 
 
 class BarLine(SubmitArea):

@@ -10,8 +10,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.widgets.lines import LineView
-from marginalia_tui.widgets.text import cells, fit, visible_line
+from marginalia_tui.widgets.text import cells, fit
 
 ROWS = 8
 """Completions that are seen at once."""

@@ -14,9 +14,9 @@ from textual.markup import escape
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from marginalia_tui.domain.visible import visible, visible_line
 from marginalia_tui.widgets.editor import SubmitArea
 from marginalia_tui.widgets.fields import Field, FieldValue, LineInput, build, read
-from marginalia_tui.widgets.text import visible, visible_line
 
 BOX = """
     align: center middle;

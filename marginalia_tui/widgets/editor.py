@@ -17,7 +17,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Location
 from wcwidth import iter_graphemes
 
-from marginalia_tui.widgets.text import CONTROLS
+from marginalia_tui.domain.visible import CONTROLS
 
 _SEPARATORS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029\r"
 _HIDDEN = {ord(sign): chr(0xF0000 + number) for number, sign in enumerate(_SEPARATORS)}

@@ -11,8 +11,9 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.widgets.editor import Editor, SubmitArea
-from marginalia_tui.widgets.text import fit, visible_line
+from marginalia_tui.widgets.text import fit
 
 FieldValue = str | int | float | bool | None
 

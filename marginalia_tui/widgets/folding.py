@@ -3,12 +3,14 @@
 import json
 from collections.abc import Container
 from dataclasses import dataclass, field
+from functools import lru_cache
 
+from marginalia_tui.domain.visible import visible, visible_line
 from marginalia_tui.widgets import prose
 from marginalia_tui.widgets.blocks import Layout, Line, Span
 from marginalia_tui.widgets.entries import Entry, EntryCall
 from marginalia_tui.widgets.live import LiveBlock, Voice
-from marginalia_tui.widgets.text import cells, visible, visible_line, wrap
+from marginalia_tui.widgets.text import cells, wrap
 
 LABEL = 8
 """Cells of the words at the left."""
@@ -31,9 +33,9 @@ class Sheet:
     def prose(self, source: str, indent: int, lead: str, lead_style: str, style: str = "") -> None:
         """Adds Markdown; `lead` stands before its first line."""
         for chunk in prose.split(source):
-            read = prose.read(source, chunk.start, chunk.end)
             last = chunk.end >= len(source.rstrip())
-            layout = prose.lay_out(read, max(4, self.width - indent), 0 if last else chunk.gap)
+            text = source[chunk.start : chunk.end]
+            layout = _laid_out(text, max(4, self.width - indent), 0 if last else chunk.gap)
             base = self._add(layout.text)
             for span in layout.spans:
                 self.spans.append(Span(span.start + base, span.end + base, span.style))
@@ -80,6 +82,12 @@ class Sheet:
     def layout(self) -> Layout:
         """What was added."""
         return Layout("".join(self.parts), self.lines, self.spans)
+
+
+@lru_cache(maxsize=4096)
+def _laid_out(text: str, width: int, gap: int) -> Layout:
+    """A chunk of prose, wrapped. What was laid out while an answer streamed need not be again when it is a row."""
+    return prose.lay_out(prose.read(text), width, gap)
 
 
 class OpenLayout(Layout):

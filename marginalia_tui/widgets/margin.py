@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-from marginalia_tui.widgets.text import cells, crop, visible, wrap
+from marginalia_tui.domain.visible import visible
+from marginalia_tui.widgets.text import cells, crop, wrap
 
 MEASURE = 80
 """The widest line of prose, in cells."""

@@ -18,9 +18,10 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from marginalia_tui.domain.visible import visible
 from marginalia_tui.widgets.blocks import Layout, Line, Span
 from marginalia_tui.widgets.chunks import LONG_LINE, Chunk, split
-from marginalia_tui.widgets.text import cells, crop, visible, wrap
+from marginalia_tui.widgets.text import cells, crop, wrap
 
 _MARKDOWN = MarkdownIt("commonmark").disable(
     ["code", "html_block", "html_inline", "reference", "lheading", "text_join"]

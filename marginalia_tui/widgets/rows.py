@@ -14,8 +14,9 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.widgets.lines import LineView
-from marginalia_tui.widgets.text import fit, visible_line
+from marginalia_tui.widgets.text import fit
 
 
 class RowView(LineView):

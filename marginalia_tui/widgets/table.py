@@ -13,8 +13,9 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
 
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.widgets.rows import RowView
-from marginalia_tui.widgets.text import cells, fit, visible_line
+from marginalia_tui.widgets.text import cells, fit
 
 Check = Literal["", "on", "off", "conflict"]
 """The mark before a row: none, `[x]`, `[ ]` or `[!]`."""

@@ -11,18 +11,7 @@ from functools import lru_cache
 from rich.cells import cell_len
 from wcwidth import iter_graphemes
 
-CONTROLS: dict[int, str] = {code: chr(0x2400 + code) for code in range(0x20)}
-"""Code point -> the sign that is shown in its place; the line feed is taken out where lines are wanted."""
-CONTROLS[0x09] = " "
-CONTROLS[0x7F] = "\u2421"
-CONTROLS.update(dict.fromkeys(range(0x80, 0xA0), "\ufffd"))
-CONTROLS.update(dict.fromkeys(range(0xD800, 0xE000), "\ufffd"))
-CONTROLS.update(dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF), "\ufffd"))
-CONTROLS.update({0x2028: "\u2424", 0x2029: "\u2424"})
-
-_LINE_CONTROLS = {**CONTROLS, 0x0A: "\u2424"}
-_TEXT_CONTROLS = {code: sign for code, sign in CONTROLS.items() if code != 0x0A}
-_UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+from marginalia_tui.domain.visible import visible_line
 
 # Characters that are one cell wide and join nothing: text made of them alone is wrapped by length.
 _PLAIN = re.compile("[\x20-\x7e\xa0-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2500-\u25fc]*")
@@ -30,20 +19,6 @@ _PLAIN = re.compile("[\x20-\x7e\xa0-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u202
 _NO_LINE_START = frozenset("、。，．：；？！）」』】〕〉》”’…—～・ーぁぃぅぇぉっゃゅょァィゥェォッャュョ々)]}.,;:?!")
 _NO_LINE_END = frozenset("（「『【〔〈《“‘([{")
 _DASHES = frozenset("—–")
-
-
-def visible(text: str) -> str:
-    """The text with every control character shown as a sign, one for one; line feeds stay.
-
-    A tab becomes a space, an escape `␛`. Unpaired surrogates, C1 controls and marks that turn the
-    direction of the text become `�`.
-    """
-    return text.translate(_TEXT_CONTROLS) if _UNSAFE.search(text) else text
-
-
-def visible_line(text: str) -> str:
-    """The same for a text that must stay on one line: a line feed becomes `␤`."""
-    return text.translate(_LINE_CONTROLS) if "\n" in text or _UNSAFE.search(text) else text
 
 
 def cells(text: str) -> int:

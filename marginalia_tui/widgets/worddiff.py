@@ -14,8 +14,9 @@ from textual.message import Message
 from textual.strip import Strip
 
 from marginalia_tui.domain.diff import Kind, Segment
+from marginalia_tui.domain.visible import visible
 from marginalia_tui.widgets.blocks import BlockView, Layout, Line, Span
-from marginalia_tui.widgets.text import visible, wrap
+from marginalia_tui.widgets.text import wrap
 
 CONTEXT = 2
 """Unchanged paragraphs that stay on either side of a change."""

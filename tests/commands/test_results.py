@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marginalia_tui.commands.bounds import Page, Slice, page_of, slice_of
-from marginalia_tui.commands.render import CELL, ROWS, to_markdown, to_plain, visible
+from marginalia_tui.commands.render import CELL, ROWS, to_markdown, to_plain
 from marginalia_tui.commands.results import HandleMark, PartHandle, Prose, Result, to_data, to_json
+from marginalia_tui.domain.visible import visible
 
 
 class Mood(Enum):
@@ -165,7 +166,7 @@ def test_columns_stand_under_one_another_in_wide_scripts() -> None:
 
 def test_control_characters_are_shown_and_not_obeyed() -> None:
     assert visible("a\x1b[2Jb\x07\x00\x7f\x9b\u202e\tc\nd\r\ne\rf") == (
-        "a\u241b[2Jb\u2407\u2400\u2421<U+009B><U+202E>\tc\nd\ne\u240df"
+        "a\u241b[2Jb\u2407\u2400\u2421\ufffd\ufffd c\nd\u240d\ne\u240df"
     )
 
 

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from marginalia_tui.domain.visible import visible
 from marginalia_tui.widgets import prose
-from marginalia_tui.widgets.text import visible
 
 SOURCE = st.lists(
     st.sampled_from(

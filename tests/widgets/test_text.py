@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from wcwidth import iter_graphemes
 
-from marginalia_tui.widgets.text import crop, fit, is_plain, visible, visible_line, wrap
+from marginalia_tui.domain.visible import visible, visible_line
+from marginalia_tui.widgets.text import crop, fit, is_plain, wrap
 
 ANY = st.text(alphabet=st.characters(), max_size=200)
 PROSE = st.text(

@@ -112,7 +112,10 @@ def _trees(tx: ReadTx, space_id: int) -> Trees:
                     standing["base"] = standing["agent"] = parent
         return found
 
-    return Trees(read)
+    def followers(part: str) -> list[str]:
+        return children_of(tx, [part], space_id).get(part, [])
+
+    return Trees(read, followers)
 
 
 def _learn(sides: Sides) -> None:
@@ -136,11 +139,11 @@ def parents_of_book(tx: ReadTx, book: str) -> dict[str, str | None]:
     return {uuid: parent for uuid, parent in tx.connection.execute(query)}
 
 
-def children_of(tx: ReadTx, parts: Collection[str]) -> dict[str, list[str]]:
-    """The parts of the library that follow some parts."""
+def children_of(tx: ReadTx, parts: Collection[str], space_id: int = LIBRARY) -> dict[str, list[str]]:
+    """The parts that follow some parts in a space."""
     found: dict[str, list[str]] = {}
     for some in chunks(list(parts)):
-        for parent, uuid in tx.connection.execute(_CHILDREN, {"some": some}):
+        for parent, uuid in tx.connection.execute(_CHILDREN, {"space": space_id, "some": some}):
             found.setdefault(parent, []).append(uuid)
     return found
 
@@ -154,4 +157,4 @@ _SOME: BindParameter[Any] = bindparam("some", expanding=True)
 _SPACES: BindParameter[Any] = bindparam("spaces", expanding=True)
 _STANDING = select(_part.space_id, _part.uuid, _part.parent).where(_part.space_id.in_(_SPACES), _part.uuid.in_(_SOME))
 # Asked for an order, SQLite walks the whole space instead of the index on parents.
-_CHILDREN = select(_part.parent, _part.uuid).where(_part.space_id == LIBRARY, _part.parent.in_(_SOME))
+_CHILDREN = select(_part.parent, _part.uuid).where(_part.space_id == bindparam("space"), _part.parent.in_(_SOME))

@@ -22,10 +22,14 @@ class Trees:
 
     Args:
         read: gives the standing of parts; those that no tree has may be left out.
+        followers: gives the parts that follow a part in the agent's tree.
     """
 
-    def __init__(self, read: Callable[[Collection[str]], Mapping[str, Standing]]) -> None:
+    def __init__(
+        self, read: Callable[[Collection[str]], Mapping[str, Standing]], followers: Callable[[str], Sequence[str]]
+    ) -> None:
         self._read = read
+        self.followers = followers
         self._standing: dict[str, Standing] = {}
 
     def learn(self, standing: Mapping[str, Standing]) -> None:
@@ -86,13 +90,12 @@ class Operations:
     """Parts that the book still has."""
     moved: tuple[str, ...]
     taken: Mapping[str, tuple[str, ...]]
-    """A part of the book -> the new parts that were put in front of it, nearest first."""
+    """A part of the book -> the new parts that the agent's tree has between it and the next part of the book above."""
 
 
 def operations(trees: Trees, touched: Iterable[str]) -> Operations:
     """Reads operations off the parts that the agent touched."""
-    added, deleted, moved = [], [], []
-    taken: dict[str, tuple[str, ...]] = {}
+    added, deleted, moved, placed = [], [], [], []
     for part in touched:
         base, agent, book = (trees.has(tree, part) for tree in TREES)
         if not agent:
@@ -100,19 +103,33 @@ def operations(trees: Trees, touched: Iterable[str]) -> Operations:
                 deleted.append(part)
         elif not base and not book:
             added.append(part)
+        elif not (base and trees.same_place(part, "base", "agent")) and not (
+            book and trees.same_place(part, "agent", "book")
+        ):
+            moved.append(part)
+            if not book:
+                placed.append(part)
         else:
-            stays = base and trees.same_place(part, "base", "agent")
-            if not stays and not (book and trees.same_place(part, "agent", "book")):
-                moved.append(part)
-            elif book and (new := _new_above(trees, part)):
-                taken[part] = new
+            placed.append(part)
+    taken = {part: new for part in _in_book(trees, placed, frozenset(moved)) if (new := _new_above(trees, part))}
     return Operations(_parents_first(trees, added), tuple(deleted), tuple(moved), taken)
 
 
+def _in_book(trees: Trees, placed: Sequence[str], moved: Collection[str]) -> Iterable[str]:
+    """The parts themselves, or for one that the author deleted those that followed it and moved up."""
+    waiting = list(reversed(placed))
+    while waiting:
+        part = waiting.pop()
+        if trees.has("book", part):
+            yield part
+        elif trees.has("base", part) and _new_above(trees, part):
+            waiting.extend(child for child in trees.followers(part) if child not in moved)
+
+
 def _new_above(trees: Trees, part: str) -> tuple[str, ...]:
-    """The parts right above one that only the agent has, nearest first."""
-    passed, _ = trees.above("agent", part, lambda each: trees.has("base", each) or trees.has("book", each))
-    return tuple(passed)
+    """The parts above one that only the agent has, nearest first, up to the next one that the book has."""
+    passed, _ = trees.above("agent", part, lambda each: trees.has("book", each))
+    return tuple(each for each in passed if not trees.has("base", each))
 
 
 def _parents_first(trees: Trees, added: Sequence[str]) -> tuple[str, ...]:

@@ -109,16 +109,13 @@ CREATE TABLE part (
     CONSTRAINT pk_part PRIMARY KEY (space_id, uuid),
     CONSTRAINT fk_part_book FOREIGN KEY(space_id, book) REFERENCES book (space_id, uuid) DEFERRABLE INITIALLY DEFERRED,
     CONSTRAINT fk_part_parent FOREIGN KEY(space_id, parent) REFERENCES part (space_id, uuid)
-        DEFERRABLE INITIALLY DEFERRED,
-    CONSTRAINT fk_part_text FOREIGN KEY(text) REFERENCES text (hash)
+        DEFERRABLE INITIALLY DEFERRED
 )
  WITHOUT ROWID;
 
 CREATE INDEX ix_part_space_id_book_words ON part (space_id, book, words);
 
 CREATE INDEX ix_part_space_id_parent ON part (space_id, parent);
-
-CREATE INDEX ix_part_text ON part (text);
 
 CREATE TABLE "plan" (
     space_id INTEGER NOT NULL,
