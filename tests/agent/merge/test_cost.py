@@ -74,7 +74,7 @@ def test_long_chains_of_inserts_and_deletes_are_one_pass() -> None:
         standing[f"new{number}"] = {"agent": above_new}
         above_old, above_new = f"old{number}", f"new{number}"
     standing["last"] = {"base": above_old, "agent": above_new, "book": above_old}
-    trees = Trees(lambda parts: {part: standing[part] for part in parts})
+    trees = Trees(lambda parts: {part: standing[part] for part in parts}, lambda _: ())
     trees.learn(standing)
     done = structure.operations(trees, standing)
     assert (len(done.added), len(done.deleted), done.moved) == (LONG, LONG, ())

@@ -88,6 +88,15 @@ def test_a_part_is_put_behind_a_new_one_though_the_author_moved_it_up_there_alre
     assert desk.author.parents() == {"n": None, "b": "n"}
 
 
+def test_what_followed_a_part_that_the_author_deleted_follows_the_part_put_in_front_of_it(store: Store) -> None:
+    desk = Desk(store, chain("a", "b", "c", "d"))
+    desk.agent.insert("n", "a")
+    desk.author.delete("b")
+    desk.author.delete("c")
+    desk.apply_all()
+    assert desk.author.parents() == {"a": None, "n": "a", "d": "n"}
+
+
 # Delete
 
 
