@@ -5,7 +5,12 @@ picture; screens show what they know until then. Nothing here waits for a thread
 """
 
 import asyncio
+import gc
+import logging
+import os
 import signal
+import sys
+import termios
 import threading
 import time
 from collections.abc import Callable
@@ -33,11 +38,15 @@ if TYPE_CHECKING:
     from marginalia_tui.store.bus import Touched
     from marginalia_tui.studio import Studio
 
+log = logging.getLogger(__name__)
+
 LOOKS_APART = 0.15
 """Seconds between two times that the screens are told to look again."""
 PARK_SECONDS = 5.0
 """How long the end waits for the runs to be parked."""
 TWICE_SECONDS = 2.0
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Opener = Callable[[Path], "Desk"]
 Starter = Callable[["Studio"], str | None]
@@ -49,7 +58,12 @@ def open_home(home: Path) -> "Desk":
     from marginalia_tui.logs import start_log
 
     start_log(home)
-    return open_desk(home)
+    desk = open_desk(home)
+    # What was imported stays for good: a full collection would walk through all of it, 70 to 100 ms in which no key
+    # is answered. What comes and goes while the app runs is collected as ever, the old of it less often.
+    gc.freeze()
+    gc.set_threshold(700, 10, 1_000)
+    return desk
 
 
 def _book() -> Screen[Any]:
@@ -113,13 +127,6 @@ class MarginaliaApp(BarHost):
     class Rang(Message):
         """The bus told of a commit."""
 
-    class Leave(Message):
-        """A signal asks the program to end."""
-
-        def __init__(self, code: int) -> None:
-            super().__init__()
-            self.code = code
-
     def __init__(
         self,
         home: Path,
@@ -140,6 +147,8 @@ class MarginaliaApp(BarHost):
         self._rung: Touched | None = None
         self._rang_at = 0.0
         self._leaving = False
+        self._main_loop: asyncio.AbstractEventLoop | None = None
+        self._ended = threading.Event()
         self._interrupted_at = 0.0
         self._unsubscribe: Callable[[], None] | None = None
         self._told: frozenset[str] = frozenset()
@@ -153,6 +162,7 @@ class MarginaliaApp(BarHost):
 
     def on_mount(self) -> None:
         """Opens the studio after the first picture."""
+        self._main_loop = asyncio.get_running_loop()
         self.call_after_refresh(lambda: self.do(self._open()))
 
     async def _open(self) -> None:
@@ -171,6 +181,7 @@ class MarginaliaApp(BarHost):
             if isinstance(screen, BaseScreen):
                 screen.look_again()
         await self._read_news(desk)
+        self.crew.start(desk.tidy)
         run = self._first_run
         if self._start is not None:
             run = await self.call(self._start, desk.studio)
@@ -294,10 +305,6 @@ class MarginaliaApp(BarHost):
             self._interrupted_at = now
             self.tell("Press Ctrl+C again to quit.")
 
-    def on_marginalia_app_leave(self, event: Leave) -> None:
-        """A signal."""
-        self.leave(event.code)
-
     def leave(self, code: int) -> None:
         """Puts everything away, parks the runs, and ends with an exit code; a second time ends at once."""
         if self._leaving:
@@ -319,8 +326,11 @@ class MarginaliaApp(BarHost):
                         self.tell("Parking the runs; a few seconds at most.")
                     await self.call(self._close)
         except TimeoutError:
-            self.log.warning("the studio was not closed in time")
+            log.warning("the studio was not closed in time")
         finally:
+            if code > 128 and _terminal_is_gone():
+                # Whatever is still written to it would wait for ever.
+                os._exit(code)
             self.exit(code, return_code=code)
 
     def _close(self) -> None:
@@ -335,6 +345,23 @@ class MarginaliaApp(BarHost):
         closing = threading.Thread(target=self._close, name="marginalia-close", daemon=True)
         closing.start()
         closing.join(PARK_SECONDS)
+        self._ended.set()
+
+    def caught(self, number: int, _frame: object) -> None:
+        """A signal that ends the program; called in the main thread, wherever it is.
+
+        A terminal that has gone away can hold the loop up for ever, so a thread ends the program when the loop does
+        not.
+        """
+        code = 128 + number
+        threading.Thread(target=self._end_without_loop, args=[code], name="marginalia-end", daemon=True).start()
+        if self._main_loop is not None:
+            self._main_loop.call_soon_threadsafe(self.leave, code)
+
+    def _end_without_loop(self, code: int) -> None:
+        if not self._ended.wait(PARK_SECONDS + TWICE_SECONDS):
+            self.end()
+            os._exit(code)
 
 
 def _both(one: "Touched", other: "Touched") -> "Touched":
@@ -344,6 +371,15 @@ def _both(one: "Touched", other: "Touched") -> "Touched":
         agents=one.agents | other.agents,
         everything=one.everything or other.everything,
     )
+
+
+def _terminal_is_gone() -> bool:
+    stream = sys.__stderr__
+    try:
+        termios.tcgetattr(stream if stream is not None else 2)
+    except (termios.error, ValueError):
+        return True
+    return False
 
 
 def run_app(home: Path, *, open_run: str | None = None, start: Starter | None = None) -> int:
@@ -358,18 +394,11 @@ def run_app(home: Path, *, open_run: str | None = None, start: Starter | None = 
         The exit code: 0, 1 when the studio could not be opened, 128 + the number of a signal.
     """
     app = MarginaliaApp(home, start=start, open_run=open_run)
-    ended_by = 0
-
-    def caught(number: int, _frame: object) -> None:
-        nonlocal ended_by
-        ended_by = 128 + number
-        app.post_message(MarginaliaApp.Leave(ended_by))
-
-    before = {number: signal.signal(number, caught) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, app.caught) for number in _SIGNALS}
     try:
         app.run()
     finally:
         app.end()
         for number, handler in before.items():
             signal.signal(number, handler)
-    return ended_by or app.return_code or 0
+    return app.return_code or 0

@@ -81,6 +81,11 @@ class Studio:
         agents.add_agent(self.store, self.registry, self.settings, agent)
         return agent
 
+    @property
+    def closed(self) -> bool:
+        """Whether it is closed, or about to be."""
+        return self._closed.is_set()
+
     def close(self) -> None:
         """Parks the runs that work here and closes everything; a second time does nothing."""
         if self._closed.is_set():

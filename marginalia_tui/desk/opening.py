@@ -1,7 +1,9 @@
 """Opens the studio for the screens. Importing this imports everything: done on a thread, after the first paint."""
 
+import logging
 from pathlib import Path
 
+from marginalia_tui.agent.housekeeping import tidy
 from marginalia_tui.desk.bar import Bar
 from marginalia_tui.desk.book import BookDesk
 from marginalia_tui.desk.library import LibraryDesk
@@ -9,7 +11,10 @@ from marginalia_tui.desk.news import News, read_news
 from marginalia_tui.desk.review import ReviewDesk
 from marginalia_tui.desk.runs import RunsDesk
 from marginalia_tui.desk.settings import SettingsDesk
+from marginalia_tui.domain.errors import MarginaliaError
 from marginalia_tui.studio import Studio
+
+log = logging.getLogger(__name__)
 
 
 class Desk:
@@ -27,6 +32,13 @@ class Desk:
     def news(self) -> News:
         """What the header of every screen tells."""
         return read_news(self.studio)
+
+    def tidy(self) -> None:
+        """What is done once after the opening, while the author already works; a fault of it is only logged."""
+        try:
+            tidy(self.studio.store, self.studio.runner, lambda: self.studio.closed)
+        except MarginaliaError as error:
+            log.warning("not tidied: %s", error)
 
     def close(self) -> None:
         """Parks the runs and closes the studio; a second time does nothing."""
