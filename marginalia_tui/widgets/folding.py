@@ -16,8 +16,8 @@ LABEL = 8
 """Cells of the words at the left."""
 RESULT_LINES = 400
 """Lines of a result that are shown; the rest is told by its number."""
-_TEXT_LIMIT = 100_000
-"""Characters of one field that are laid out at all."""
+_TEXT_LIMIT = 200_000
+"""Characters of one field that are laid out at all; the rest is told by its number."""
 
 
 @dataclass(slots=True)
@@ -176,6 +176,8 @@ def lay_out_entry(entry: Entry, width: int, unfolded: Container[int], *, thought
             sheet.row(f"({words:,} words of thought)", LABEL, "call--muted", lead="thinks")
     if text:
         sheet.prose(text, LABEL, "" if entry.flag else entry.role, style, style if entry.role == "notice" else "")
+        if (hidden := len(entry.text) - _TEXT_LIMIT) > 0:
+            sheet.row(f"… {hidden:,} more characters", LABEL, "call--muted")
     elif not entry.flag and not entry.calls:
         sheet.row("(nothing)", LABEL, "call--muted", lead=entry.role)
     call_lines = []
