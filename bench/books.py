@@ -1,6 +1,7 @@
 """Books to measure with: parts of about 4 KB of words, each its own."""
 
 import random
+from uuid import UUID
 
 from marginalia_tui.domain.items import Book, Item, Part
 
@@ -23,7 +24,7 @@ class Author:
         """A book of one chain of parts, with data on every part."""
         made = [
             Part(
-                uuid=f"{uuid}-{place:05}-{self._random.getrandbits(64):016x}",
+                uuid=str(UUID(int=self._random.getrandbits(128), version=4)),
                 book=uuid,
                 created=place,
                 title=f"Chapter {place}",

@@ -64,23 +64,26 @@ def _references(store: Store) -> list[str]:
 
 def _items(store: Store, kind: str) -> Iterator[str]:
     """What is wrong with items: page by page, each against its state and its newest row in the journal."""
-    table = tables.ITEM_TABLES[kind]
+    table, fields = tables.ITEM_TABLES[kind], state_fields(kind)
     last = (0, "")
     while True:
         with store.read() as tx:
             rows = _page(tx.connection, table, last)
             newest = _newest(tx.connection, kind, rows)
             known = get_states(tx.connection, [row.hash for row in rows])
+            states = [encode_state(kind, {each.name: getattr(row, each.name) for each in fields}) for row in rows]
+            texts = get_counts(tx.connection, {key for state in states for key in text_keys(kind, state)})
         if not rows:
             return
         last = (rows[-1].space_id, rows[-1].uuid)
-        for row in rows:
+        for row, state in zip(rows, states, strict=True):
             name = f"The {kind} {_title(row)} (space {row.space_id})"
-            state = encode_state(kind, {each.name: getattr(row, each.name) for each in state_fields(kind)})
             if hash_bytes(state) != row.hash:
                 yield f"{name} was changed past its space: its fields are not those of its state."
             if row.hash not in known:
                 yield f"{name} has a state that is not stored."
+            if not texts.keys() >= set(text_keys(kind, state)):
+                yield f"{name} has a text that is not stored."
             after = newest.get((row.space_id, row.uuid), row.hash)
             if after is None:
                 yield f"{name} is there, but the journal says that it was deleted."

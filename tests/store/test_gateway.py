@@ -20,8 +20,6 @@ from marginalia_tui.store.store import Store
 from tests.conftest import NewStore
 from tests.store.worlds import act, chain, count, counted, plain, put, see
 
-REFUSED = "changes only through its space"
-
 
 @pytest.fixture
 def book(store: Store) -> str:
@@ -205,14 +203,14 @@ COLUMNS = [
 ] + [("part", "text"), ("part", "hash"), ("book", "hash"), ("part", "uuid"), ("part", "space_id")]
 
 
-def refused(store: Store, statement: str) -> None:
+def refused(store: Store, statement: str, words: str = "changes only through its space") -> None:
     """The statement is refused to a connection of the store and to one of another program, and nothing changes."""
     before = see(store)
     with plain(store) as other:
         other.execute("PRAGMA foreign_keys=OFF")
-        with pytest.raises(sqlite3.IntegrityError, match=REFUSED):
+        with pytest.raises(sqlite3.IntegrityError, match=words):
             other.execute(statement)
-    with pytest.raises(IntegrityError, match=REFUSED), store.write(act()) as tx:
+    with pytest.raises(IntegrityError, match=words), store.write(act()) as tx:
         tx.connection.execute(text(statement))
     assert see(store) == before
 
@@ -253,6 +251,21 @@ def test_raw_sql_can_not_replace_a_row_under_its_own_hash(store: Store, book: st
         f"INSERT INTO part ({columns}) SELECT {columns} FROM part WHERE uuid = 'b-1' "
         "ON CONFLICT DO UPDATE SET title = 'stolen'",
     )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE text SET body = 'stolen'",
+        "UPDATE text SET words = 1",
+        "UPDATE state SET data = x'7b7d'",
+        "UPDATE journal SET after = before",
+        "UPDATE journal SET seq = seq + 100",
+        "DELETE FROM journal",
+    ],
+)
+def test_raw_sql_can_not_rewrite_what_happened(store: Store, book: str, statement: str) -> None:
+    refused(store, statement, "is never rewritten")
 
 
 def test_raw_sql_can_not_touch_a_copy(store: Store, book: str) -> None:

@@ -69,7 +69,8 @@ def test_a_sound_store_has_no_findings(store: Store) -> None:
         ("DELETE FROM state WHERE id = 3", "names a state that is not stored"),
         ("DELETE FROM text WHERE body = 'Text of part 4.'", "names a text that is not stored"),
         ("UPDATE part SET parent = 'nobody' WHERE uuid = 'c-2'", "part refers to a part that is not there"),
-        ("DELETE FROM text WHERE body = 'newer'", "part refers to a text that is not there"),
+        ("DELETE FROM text WHERE body = 'newer'", "part 'Chapter 1' b-1 (space 1) has a text that is not stored"),
+        ("DELETE FROM text WHERE body = '\"y\"'", "book 'The book b' b (space 1) has a text that is not stored"),
     ],
 )
 def test_what_is_wrong_is_named(store: Store, statement: str, words: str) -> None:

@@ -277,10 +277,26 @@ WHEN (SELECT state FROM space WHERE id = OLD.space_id) IS NOT 'moving'
 BEGIN SELECT RAISE(ABORT, 'an item changes only through its space'); END;
 """
 
+# What happened, and what the hashes stand for, is never rewritten; the journal of a copy goes with it.
+KEPT = """
+CREATE TRIGGER text_guard BEFORE UPDATE ON text
+BEGIN SELECT RAISE(ABORT, 'a text is never rewritten'); END;
+
+CREATE TRIGGER state_guard BEFORE UPDATE ON state
+BEGIN SELECT RAISE(ABORT, 'a state is never rewritten'); END;
+
+CREATE TRIGGER journal_update_guard BEFORE UPDATE ON journal
+BEGIN SELECT RAISE(ABORT, 'the journal is never rewritten'); END;
+
+CREATE TRIGGER journal_delete_guard BEFORE DELETE ON journal
+WHEN (SELECT state FROM space WHERE id = OLD.space_id) IS NOT 'moving'
+BEGIN SELECT RAISE(ABORT, 'the journal is never rewritten'); END;
+"""
+
 
 def upgrade() -> None:
     connection = op.get_bind()
-    statements = TABLES.split(";\n")
+    statements = [*TABLES.split(";\n"), *(each + "END" for each in KEPT.split("END;\n"))]
     for table, columns in STATE_COLUMNS.items():
         statements += [each + "END" for each in GUARDS.format(table=table, columns=columns).split("END;\n")]
     for statement in statements:
