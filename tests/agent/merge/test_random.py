@@ -121,7 +121,7 @@ def parents(parts: Mapping[str, Part]) -> Parents:
     return {uuid: part.parent for uuid, part in parts.items()}
 
 
-@settings(max_examples=120)
+@settings(max_examples=50)
 @given(trees, orders, orders)
 def test_everything_applied_has_what_each_side_alone_changed(
     shared: Store, numbers: list[int], agent: list[Any], author: list[Any]
@@ -198,7 +198,7 @@ def check_book(case: Case, book: Book) -> None:
         assert getattr(book, name) == (ours if agent == was else agent)
 
 
-@settings(max_examples=120)
+@settings(max_examples=50)
 @given(trees, orders, orders, st.data())
 def test_some_applied_change_nothing_else(
     shared: Store, numbers: list[int], agent: list[Any], author: list[Any], data: st.DataObject
@@ -261,7 +261,7 @@ def test_nothing_picked_changes_nothing(shared: Store, numbers: list[int], agent
     check(Case(shared, numbers, agent, author))
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(trees, orders)
 def test_without_the_author_the_book_becomes_the_copy(shared: Store, numbers: list[int], agent: list[Any]) -> None:
     def check(case: Case) -> None:
