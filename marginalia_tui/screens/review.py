@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.widgets import Static
 
-from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.screens.base import BaseScreen
 from marginalia_tui.screens.decisions import Decisions, Side, is_whole
-from marginalia_tui.screens.review_words import about, change_words, title_of
+from marginalia_tui.screens.review_detail import ReviewDetail
+from marginalia_tui.screens.review_words import (
+    about,
+    applied_words,
+    apply_question,
+    change_words,
+    counted,
+    counts,
+    discard_question,
+    title_of,
+)
 from marginalia_tui.screens.runwords import key_of
 from marginalia_tui.widgets.rows import RowView
 from marginalia_tui.widgets.table import Column, Row, Table, Tone
@@ -24,11 +30,10 @@ from marginalia_tui.widgets.worddiff import WordDiff
 if TYPE_CHECKING:
     from marginalia_tui.agent.merge.model import FieldChange, MergeItem
     from marginalia_tui.desk.opening import Desk
-    from marginalia_tui.desk.review import AppliedView, Comparison, ReviewView
+    from marginalia_tui.desk.review import AppliedView, ReviewView
     from marginalia_tui.store.bus import Touched
 
 _TONES: dict[str, Tone] = {"added": "added", "changed": "plain", "deleted": "removed"}
-_STYLES = {"strong": "bold", "plain": "$foreground", "muted": "$muted", "attention": "bold $attention"}
 
 
 class ReviewScreen(BaseScreen):
@@ -60,6 +65,7 @@ class ReviewScreen(BaseScreen):
         Binding("D", "discard", "discard", id="review.discard"),
         Binding("tab", "switch_focus", "words", id="review.focus", show=False, priority=True),
     ]
+    HORIZONTAL_BREAKPOINTS = [*BaseScreen.HORIZONTAL_BREAKPOINTS, (170, "-vast")]
     mode_name = "agents"
     run: str
 
@@ -81,9 +87,9 @@ class ReviewScreen(BaseScreen):
         return self.query_one("#items", Table)
 
     @property
-    def diff(self) -> WordDiff:
+    def detail(self) -> ReviewDetail:
         """The words of the change."""
-        return self.query_one("#diff", WordDiff)
+        return self.query_one(ReviewDetail)
 
     def body(self) -> ComposeResult:
         """The changes beside the words."""
@@ -96,12 +102,7 @@ class ReviewScreen(BaseScreen):
             empty="Reading what the run changed",
             id="items",
         )
-        with Vertical(id="detail"):
-            yield Static("", id="about", markup=False)
-            yield Static("", id="head", classes="head", markup=False)
-            yield WordDiff(empty="Nothing differs.", id="diff")
-            yield Static("", id="other-head", classes="head", markup=False)
-            yield WordDiff(empty="Nothing differs.", id="other")
+        yield ReviewDetail(id="detail")
 
     def on_mount(self) -> None:
         """The list has the focus."""
@@ -136,6 +137,8 @@ class ReviewScreen(BaseScreen):
         if first:
             self._field = self._best_field()
         self._show_detail()
+        if self.app.screen is self:
+            await self.call(desk.runs.acknowledge, self.run)
 
     # The list
 
@@ -144,10 +147,7 @@ class ReviewScreen(BaseScreen):
         if view is None:
             return
         self.table.show([self._row(item) for item in view.plan.items])
-        total, conflicts = len(view.plan.items), self.decisions.count_open()
-        facts = f"{total:,} changes" if total != 1 else "1 change"
-        facts += f", {conflicts:,} conflict{'s' if conflicts > 1 else ''}" if conflicts else ""
-        self.say_where(f"Review: {view.agent}", f"{facts}, {self.decisions.count_ready():,} picked")
+        self.say_where(f"Review: {view.agent}", counts(self.decisions))
         self.refresh_bindings()
 
     def _row(self, item: "MergeItem") -> Row:
@@ -187,7 +187,7 @@ class ReviewScreen(BaseScreen):
     def on_row_view_selected(self, event: RowView.Selected) -> None:
         """Enter goes to the words."""
         event.stop()
-        self.diff.focus()
+        self.detail.panes[0].focus()
 
     # The words
 
@@ -200,12 +200,12 @@ class ReviewScreen(BaseScreen):
             return
         if view is None or item is None:
             self._shown = None
-            self._say_about([])
-            self._draw(())
+            self.detail.say([])
+            self.detail.compare(())
             return
-        self._say_about(about(self.decisions, view.plan, item, field, self._ways(field)))
+        self.detail.say(about(self.decisions, view.plan, item, field, self._ways(field)))
         if field is None:
-            self._draw(())
+            self.detail.compare(())
             return
         key = (item.id, field.name)
         take, text = self.decisions.take.get(key), self.decisions.texts.get(key)
@@ -216,26 +216,7 @@ class ReviewScreen(BaseScreen):
             )
             if self._current() is item and self._current_field() is field and self.is_open:
                 self._shown = wanted
-                self._draw(compared)
-
-    def _draw(self, compared: "tuple[Comparison, ...]") -> None:
-        """Shows one comparison, or two below each other."""
-        self.set_class(len(compared) > 1, "-two")
-        for number, (head, diff) in enumerate((("#head", "#diff"), ("#other-head", "#other"))):
-            words = self.query_one(diff, WordDiff)
-            if number < len(compared):
-                each = compared[number]
-                words.show(each.segments, unfolded=not each.folds)
-                count = words.changes
-                changes = f"   {count} paragraphs" if count > 1 else ""
-                self.query_one(head, Static).update(each.title + changes)
-            else:
-                words.show((), unfolded=True)
-                self.query_one(head, Static).update("")
-
-    def _say_about(self, lines: list[tuple[str, str]]) -> None:
-        parts = [Content(visible_line(text)).stylize(_STYLES[tone]) for tone, text in lines]
-        self.query_one("#about", Static).update(Content("\n").join(parts))
+                self.detail.compare(compared)
 
     def _ways(self, field: "FieldChange | None") -> str:
         """How a conflict is decided, with the keys."""
@@ -341,11 +322,11 @@ class ReviewScreen(BaseScreen):
 
     def action_step(self, step: Literal[1, -1]) -> None:
         """Goes to the next change of the words, or the one before."""
-        self.diff.action_step(step)
+        self.detail.panes[0].action_step(step)
 
     def action_switch_focus(self) -> None:
         """From the list to the words, from these to the other ones when there are two, and back."""
-        places = [self.table, self.diff, *([self.query_one("#other", WordDiff)] if self.has_class("-two") else [])]
+        places = [self.table, *self.detail.panes]
         here = next((number for number, each in enumerate(places) if each.has_focus), 0)
         places[(here + 1) % len(places)].focus()
 
@@ -380,7 +361,7 @@ class ReviewScreen(BaseScreen):
         view = self._view
         if view is None:
             return
-        if not await self.host.ask(Confirm(self._question(), severity="changes the book")):
+        if not await self.host.ask(Confirm(apply_question(self.decisions), severity="changes the book")):
             return
         decisions = self.decisions
         picks, take, texts = dict(decisions.picks), dict(decisions.take), dict(decisions.texts)
@@ -393,34 +374,14 @@ class ReviewScreen(BaseScreen):
             raise
         self._show_applied(done)
 
-    def _question(self) -> str:
-        ready, total = self.decisions.count_ready(), len(self.decisions.items)
-        if not ready:
-            return "Nothing is picked: end the run without taking anything over?"
-        sentences = [
-            f"Apply {ready:,} of {total:,} changes to the book? The run ends with that; one key takes it back."
-        ]
-        if waiting := self.decisions.count_open():
-            word = "conflict is" if waiting == 1 else "conflicts are"
-            sentences.append(f"{waiting:,} {word} not decided: the book's words stay.")
-        return " ".join(sentences)
-
     def _show_applied(self, done: "AppliedView") -> None:
         assert self._view is not None
         self.table.focus()
         self.refresh_bindings()
-        undo = key_of(self, "review.undo")
-        count = f"{done.applied:,} change{'' if done.applied == 1 else 's'}"
-        self.say_where(f"Review: {self._view.agent}", f"applied {count}")
-        lines = [("strong", f"{count} applied to the book." if done.applied else "The run ended; nothing was applied.")]
-        if done.applied:
-            lines.append(("plain", f"{undo} takes all of it back, as undo does in the book."))
-        lines.append(("plain", f"{key_of(self, 'review.back')} goes back."))
-        if done.skipped:
-            lines += [("attention", "Left out:"), *(("plain", f"  {each}") for each in done.skipped)]
+        self.say_where(f"Review: {self._view.agent}", f"applied {counted(done.applied, 'change')}")
         self._shown = None
-        self._draw(())
-        self._say_about(lines)
+        self.detail.compare(())
+        self.detail.say(applied_words(done, key_of(self, "review.undo"), key_of(self, "review.back")))
 
     def action_discard(self) -> None:
         """Throws the work away, after a question."""
@@ -429,9 +390,7 @@ class ReviewScreen(BaseScreen):
     async def _discard(self) -> None:
         from marginalia_tui.widgets.dialogs import Confirm
 
-        total = len(self.decisions.items)
-        what = "the change" if total == 1 else f"all {total:,} changes" if total else "the copy"
-        if await self.host.ask(Confirm(f"Throw away {what}? The book stays as it is.", severity="removes")):
+        if await self.host.ask(Confirm(discard_question(self.decisions), severity="removes")):
             await self.call(self.desk.review.discard, self.run)
             self.dismiss()
 

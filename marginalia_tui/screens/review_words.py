@@ -6,6 +6,7 @@ from marginalia_tui.screens.decisions import Decisions, is_whole
 
 if TYPE_CHECKING:
     from marginalia_tui.agent.merge.model import FieldChange, MergeItem, MergePlan
+    from marginalia_tui.desk.review import AppliedView
 
 SIGNS = {True: "[x]", False: "[ ]"}
 
@@ -88,3 +89,48 @@ def _decided(decisions: Decisions, item: "MergeItem", field: "FieldChange") -> s
         return "A text of your own."
     side = decisions.take.get(key)
     return {"agent": "You take the agent's.", "book": "You keep the book's."}.get(side or "", "")
+
+
+def counted(count: int, word: str) -> str:
+    """A count with its word: `1 change`, `12 changes`."""
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def counts(decisions: Decisions) -> str:
+    """How many changes there are, and what is decided of them."""
+    waiting = decisions.count_open()
+    conflicts = f", {counted(waiting, 'conflict')}" if waiting else ""
+    return f"{counted(len(decisions.items), 'change')}{conflicts}, {decisions.count_ready():,} picked"
+
+
+def apply_question(decisions: Decisions) -> str:
+    """What is asked before an apply."""
+    ready = decisions.count_ready()
+    if not ready:
+        return "Nothing is picked: end the run without taking anything over?"
+    total = counted(len(decisions.items), "change")
+    sentences = [f"Apply {ready:,} of {total} to the book? The run ends with that; one key takes it back."]
+    if waiting := decisions.count_open():
+        verb = "is" if waiting == 1 else "are"
+        sentences.append(f"{counted(waiting, 'conflict')} {verb} not decided: the book's words stay.")
+    return " ".join(sentences)
+
+
+def discard_question(decisions: Decisions) -> str:
+    """What is asked before the work of a run is thrown away."""
+    total = len(decisions.items)
+    what = "the change" if total == 1 else f"all {total:,} changes" if total else "the copy"
+    return f"Throw away {what}? The book stays as it is."
+
+
+def applied_words(done: "AppliedView", undo: str, back: str) -> list[tuple[str, str]]:
+    """What became of an apply, each line with a tone."""
+    if not done.applied:
+        lines = [("strong", "The run ended; nothing was applied.")]
+    else:
+        lines = [("strong", f"{counted(done.applied, 'change')} applied to the book.")]
+        lines.append(("plain", f"{undo} takes all of it back, as undo does in the book."))
+    lines.append(("plain", f"{back} goes back."))
+    if done.skipped:
+        lines += [("attention", "Left out:"), *(("plain", f"  {each}") for each in done.skipped)]
+    return lines
