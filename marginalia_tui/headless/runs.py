@@ -9,7 +9,7 @@ import orjson
 
 from marginalia_tui.agent import agents, approvals, transcript
 from marginalia_tui.agent.follow import follow
-from marginalia_tui.agent.merge.model import Picks
+from marginalia_tui.agent.merge.model import Picks, split_pick
 from marginalia_tui.agent.merge.report import to_json, to_text
 from marginalia_tui.agent.prompt import context_cap
 from marginalia_tui.agent.runs import Run, find_run, get_run, list_runs
@@ -294,7 +294,7 @@ def picks_of(options: argparse.Namespace, studio: Studio, run: str) -> Picks:
 def _split(plan_ids: list[str], name: str) -> tuple[str, str | None]:
     if name in plan_ids:
         return name, None
-    item, _, field = name.rpartition(":")
+    item, field = split_pick(name)
     if item in plan_ids and field:
         return item, field
     raise Invalid(f"The review has no {name!r}. It has: {', '.join(plan_ids[:20]) or 'nothing'}.")
