@@ -6,6 +6,7 @@ works is steered by its row alone.
 """
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -91,6 +92,7 @@ class Runner:
         run = self._store.clock.new_uuid()
         with self._store.write(Act(actor="studio", label="start of a run", run=run)) as tx:
             setup = self._setup(tx, agent)
+            _check_book_there(tx, setup.agent.book)
             self._check_start(tx, setup)
             self._drop_reviewed_copies(tx, agent)
             definition = setup.agent
@@ -120,7 +122,9 @@ class Runner:
         self._go_on(run, _RESUMABLE, observers, note=note.strip())
 
     def work(self, run: str, *, take_over: bool = False, observers: Sequence[Observer] = ()) -> None:
-        """Takes up a run that nobody works: RUNNING after a crash, or paused because its studio ended.
+        """Takes up a run that nobody works and that waits for nobody.
+
+        It is RUNNING after a crash, paused because its studio ended, or answered by what was only left for it.
 
         Args:
             run: the uuid.
@@ -133,11 +137,10 @@ class Runner:
         """
         with self._store.read() as look:
             seen = get_run(look, run)
-        recovered = seen.status is RunStatus.PAUSED and seen.wish in ("recovered", "parked")
-        if seen.status in (RunStatus.PAUSING, RunStatus.STOPPING):
-            self.recover(run)
+            left = _left_to_work(look, seen)
+        if seen.status in (RunStatus.PAUSING, RunStatus.STOPPING) and self.recover(run):
             raise StatusConflict("The run was about to rest when its process ended; it rests now: resume it to go on.")
-        if not recovered and seen.status is not RunStatus.RUNNING:
+        if not left:
             raise StatusConflict(
                 f"The run is {seen.status.value}: only a run that nobody works is taken up. "
                 "Use `run resume` or `run send`."
@@ -167,17 +170,12 @@ class Runner:
             if seen.status.ended or seen.status is RunStatus.DONE:
                 raise StatusConflict(f"The run is {seen.status.value}: start another one to go on with the agent.")
             transcript.enqueue(tx, run, "author", text.strip())
-            going_on = seen.status is RunStatus.IDLE and not detach
+            left_alone = seen.status is RunStatus.RUNNING and lease.is_free(self._store, run, seen.epoch)
+            going_on = not detach and (left_alone or seen.status in (RunStatus.IDLE, *_RESUMABLE))
             if going_on:
-                setup = self._setup(tx, seen.agent)
-                self._check_running(tx)
-                transition(tx, seen, RunStatus.RUNNING)
-                held = lease.take(tx, run)
+                taken = self._take_up(tx, seen)
         if going_on:
-            self._begin(setup, held, observers)
-        elif not detach and seen.status in _RESUMABLE:
-            self._go_on(run, _RESUMABLE, observers)
-            going_on = True
+            self._begin(*taken, observers)
         return going_on
 
     def decide(
@@ -215,11 +213,9 @@ class Runner:
                 runs.approve_always(tx, seen, decided.command)
             going_on = not approvals.pending(tx, run) and not detach
             if going_on:
-                setup = self._setup(tx, seen.agent)
-                transition(tx, seen, RunStatus.RUNNING)
-                held = lease.take(tx, run)
+                taken = self._take_up(tx, seen)
         if going_on:
-            self._begin(setup, held, observers)
+            self._begin(*taken, observers)
         return going_on
 
     def _go_on(
@@ -233,19 +229,31 @@ class Runner:
     ) -> None:
         with self._store.write(Act(actor="author", label="resume", run=run)) as tx:
             seen = get_run(tx, run)
-            setup = self._setup(tx, seen.agent)
             if seen.status not in expected:
                 raise StatusConflict(f"The run is {seen.status.value}, so it can't go on: look again.")
             if seen.status is not RunStatus.RUNNING:
-                self._check_running(tx)
-                self._check_book_free(tx, seen)
                 _say_go_on(tx, run, note)
-                transition(tx, seen, RunStatus.RUNNING)
-            held = lease.take(tx, run, take_over=take_over)
-        self._begin(setup, held, observers)
+            taken = self._take_up(tx, seen, take_over=take_over)
+        self._begin(*taken, observers)
+
+    def _take_up(self, tx: WriteTx, seen: Run, *, take_over: bool = False) -> tuple[RunSetup, lease.Lease]:
+        """Has a run be RUNNING, and worked by this process."""
+        setup = self._setup(tx, seen.agent)
+        if seen.status is not RunStatus.RUNNING:
+            if not seen.status.active:
+                self._check_running(tx)
+            self._check_book_free(tx, seen)
+            _check_book_there(tx, seen.book)
+            transition(tx, seen, RunStatus.RUNNING)
+        return setup, lease.take(tx, seen.uuid, take_over=take_over)
 
     def _begin(self, setup: RunSetup, held: lease.Lease, observers: Sequence[Observer]) -> None:
-        worker = Worker(setup, held, observers)
+        try:
+            worker = Worker(setup, held, observers)
+        except BaseException:
+            # Held by a process that does not work it, nobody could take it up.
+            held.release()
+            raise
         with self._lock:
             self._workers[held.run] = worker
             closing = self._closing
@@ -312,14 +320,13 @@ class Runner:
         with self._store.write(Act(actor="author", label="pause", run=run)) as tx:
             seen = get_run(tx, run)
             worked = not lease.is_free(self._store, run, seen.epoch)
-            if seen.status is RunStatus.PAUSING:
+            if seen.status is RunStatus.PAUSING and worked:
                 if now:
                     runs.set_wish(tx, seen, "now")
-                if worked:
-                    return
-            approvals.withdraw(tx, run)
-            to = RunStatus.PAUSING if worked and seen.status is RunStatus.RUNNING else RunStatus.PAUSED
-            transition(tx, seen, to, wish="now" if now and to is RunStatus.PAUSING else None)
+            else:
+                approvals.withdraw(tx, run)
+                to = RunStatus.PAUSING if worked and seen.status is RunStatus.RUNNING else RunStatus.PAUSED
+                transition(tx, seen, to, wish="now" if now and to is RunStatus.PAUSING else None)
         self._stop_call(run, now)
 
     def stop(self, run: str, *, keep: bool) -> None:
@@ -392,6 +399,7 @@ class Runner:
             Busy: it did not in time.
         """
         changed = threading.Event()
+        end = None if seconds is None else time.monotonic() + seconds
 
         def heard(touched: Touched) -> None:
             if touched.run(run):
@@ -405,7 +413,7 @@ class Runner:
                     seen = get_run(tx, run)
                 if until(seen):
                     return seen
-                if not changed.wait(seconds):
+                if not changed.wait(None if end is None else max(0.0, end - time.monotonic())):
                     raise Busy(f"The run is still {seen.status.value}: the process that works it does not answer.")
         finally:
             unsubscribe()
@@ -449,8 +457,28 @@ class Runner:
             workers = list(self._workers.values())
         for worker in workers:
             worker.park()
+        end = time.monotonic() + seconds
         for worker in workers:
-            worker.done.wait(seconds)
+            worker.done.wait(max(0.0, end - time.monotonic()))
+
+
+def _check_book_there(tx: ReadTx, book: str) -> None:
+    found = tx.space(LIBRARY).find(Book, book)
+    if found is None or found.deleted is not None:
+        raise Refused("The book of the agent is in the trash: restore it first.")
+
+
+def _left_to_work(tx: ReadTx, run: Run) -> bool:
+    """Whether there is something to do in a run that rests, or whose process died, without a word of the author."""
+    match run.status:
+        case RunStatus.PAUSED:
+            return run.wish in ("recovered", "parked")
+        case RunStatus.IDLE:
+            return bool(transcript.queued(tx, run.uuid))
+        case RunStatus.WAITING_APPROVAL:
+            return not approvals.pending(tx, run.uuid)
+        case _:
+            return run.status is RunStatus.RUNNING
 
 
 def _name_parts(tx: WriteTx, run: str, book: str) -> None:
