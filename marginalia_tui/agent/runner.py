@@ -10,39 +10,28 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from marginalia_tui.agent import approvals, runs, transcript
+from marginalia_tui.agent import admission, approvals, opening, runs, transcript
 from marginalia_tui.agent.agents import get_agent
-from marginalia_tui.agent.definition import AgentDefinition
-from marginalia_tui.agent.handles import Handles
 from marginalia_tui.agent.live import LiveAnswer
 from marginalia_tui.agent.runs import Run, get_run, transition
 from marginalia_tui.agent.setup import RunSetup
-from marginalia_tui.agent.tools import ASK_USER, FINISH, build_tools
+from marginalia_tui.agent.tools import build_tools
 from marginalia_tui.agent.worker import Observer, Worker
 from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.domain.chat import Message
-from marginalia_tui.domain.errors import Busy, Invalid, Refused, StatusConflict
-from marginalia_tui.domain.items import Book, Part
-from marginalia_tui.domain.runs import UNFINISHED, RunStatus
+from marginalia_tui.domain.errors import Busy, Invalid, StatusConflict
+from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.llm.models import Models
-from marginalia_tui.resources import prompt
 from marginalia_tui.services.models import get_model
-from marginalia_tui.services.parts import story_tree
 from marginalia_tui.settings import Settings
 from marginalia_tui.store import lease
 from marginalia_tui.store.bus import Touched
 from marginalia_tui.store.journal import Act
-from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.spaces import copy_book
 from marginalia_tui.store.store import ReadTx, Store, WriteTx
 
 PARK_SECONDS = 5.0
 """How long the end of the studio waits for its workers."""
-
-NAMED_AT_START = 1_000
-"""Parts that have a handle before the agent was shown them."""
-TASK_SAID_AGAIN = 1_000
-"""Characters of a task that is short enough to be said again in the first message."""
 
 _RESUMABLE = (RunStatus.PAUSED, RunStatus.STOPPED_KEPT, RunStatus.FAILED)
 
@@ -92,9 +81,8 @@ class Runner:
         run = self._store.clock.new_uuid()
         with self._store.write(Act(actor="studio", label="start of a run", run=run)) as tx:
             setup = self._setup(tx, agent)
-            _check_book_there(tx, setup.agent.book)
-            self._check_start(tx, setup)
-            self._drop_reviewed_copies(tx, agent)
+            admission.check_start(tx, setup.agent, setup.settings)
+            admission.drop_reviewed_copies(tx, agent)
             definition = setup.agent
             runs.add_run(
                 tx,
@@ -105,9 +93,9 @@ class Runner:
                 space=copy_book(tx, definition.book),
                 interactive=interactive,
             )
-            first = message.strip() or _first_words(definition, interactive=interactive)
+            first = message.strip() or opening.first_words(definition, interactive=interactive)
             transcript.append(tx, run, Message(role="user", text=first), notice=None if message.strip() else "start")
-            _name_parts(tx, run, definition.book)
+            opening.name_parts(tx, run, definition.book)
             held = lease.take(tx, run)
         self._begin(setup, held, observers)
         return run
@@ -137,7 +125,7 @@ class Runner:
         """
         with self._store.read() as look:
             seen = get_run(look, run)
-            left = _left_to_work(look, seen)
+            left = admission.left_to_work(look, seen)
         if seen.status in (RunStatus.PAUSING, RunStatus.STOPPING) and self.recover(run):
             raise StatusConflict("The run was about to rest when its process ended; it rests now: resume it to go on.")
         if not left:
@@ -232,7 +220,7 @@ class Runner:
             if seen.status not in expected:
                 raise StatusConflict(f"The run is {seen.status.value}, so it can't go on: look again.")
             if seen.status is not RunStatus.RUNNING:
-                _say_go_on(tx, run, note)
+                opening.say_go_on(tx, run, note)
             taken = self._take_up(tx, seen, take_over=take_over)
         self._begin(*taken, observers)
 
@@ -240,10 +228,7 @@ class Runner:
         """Has a run be RUNNING, and worked by this process."""
         setup = self._setup(tx, seen.agent)
         if seen.status is not RunStatus.RUNNING:
-            if not seen.status.active:
-                self._check_running(tx)
-            self._check_book_free(tx, seen)
-            _check_book_there(tx, seen.book)
+            admission.check_going_on(tx, seen, setup.settings)
             transition(tx, seen, RunStatus.RUNNING)
         return setup, lease.take(tx, seen.uuid, take_over=take_over)
 
@@ -273,41 +258,6 @@ class Runner:
             model=get_model(tx, definition.model),
             tools=build_tools(parts.dispatcher.registry, definition),
         )
-
-    def _check_start(self, tx: ReadTx, setup: RunSetup) -> None:
-        agent = setup.agent
-        if not agent.enabled:
-            raise Refused(f"{agent.name} is disabled: enable it first.")
-        for run in runs.list_runs(tx, agent=agent.uuid, limit=1):
-            if run.status in UNFINISHED:
-                raise Refused(
-                    f"{agent.name} has a run that is {run.status.value}: "
-                    "resume it, or stop it, before you start another."
-                )
-        if (copies := runs.count_copies(tx)) >= setup.settings.max_copies:
-            raise Refused(
-                f"{copies} runs keep a working copy, as many as the settings allow: "
-                "review or discard some, or raise max_copies."
-            )
-        self._check_running(tx)
-
-    def _check_running(self, tx: ReadTx) -> None:
-        limit = self._parts.settings().max_running
-        if runs.count_active(tx) >= limit:
-            raise Refused(f"{limit} runs work already, as many as the settings allow: wait, or raise max_running.")
-
-    @staticmethod
-    def _check_book_free(tx: ReadTx, run: Run) -> None:
-        for other in runs.list_runs(tx, agent=run.agent):
-            if other.uuid != run.uuid and other.status.holds_book:
-                raise Refused(f"Another run of {run.agent_name} holds the book: stop that one first.")
-
-    @staticmethod
-    def _drop_reviewed_copies(tx: WriteTx, agent: str) -> None:
-        """The undo of an apply is out of reach of its review once a new run begins."""
-        for run in runs.list_runs(tx, agent=agent):
-            if run.status is RunStatus.APPLIED and run.space is not None:
-                runs.release_copy(tx, run.uuid, keep_journal=True)
 
     # Resting and ending.
 
@@ -460,53 +410,3 @@ class Runner:
         end = time.monotonic() + seconds
         for worker in workers:
             worker.done.wait(max(0.0, end - time.monotonic()))
-
-
-def _check_book_there(tx: ReadTx, book: str) -> None:
-    found = tx.space(LIBRARY).find(Book, book)
-    if found is None or found.deleted is not None:
-        raise Refused("The book of the agent is in the trash: restore it first.")
-
-
-def _left_to_work(tx: ReadTx, run: Run) -> bool:
-    """Whether there is something to do in a run that rests, or whose process died, without a word of the author."""
-    match run.status:
-        case RunStatus.PAUSED:
-            return run.wish in ("recovered", "parked")
-        case RunStatus.IDLE:
-            return bool(transcript.queued(tx, run.uuid))
-        case RunStatus.WAITING_APPROVAL:
-            return not approvals.pending(tx, run.uuid)
-        case _:
-            return run.status is RunStatus.RUNNING
-
-
-def _name_parts(tx: WriteTx, run: str, book: str) -> None:
-    """Gives the parts that are read the handles of their places, which is what small models take them to be."""
-    space = tx.space(LIBRARY)
-    branch = story_tree(space, space.get(Book, book)).active[:NAMED_AT_START]
-    names = Handles(tx, run)
-    for uuid in branch:
-        names.name(Part.LETTER, uuid)
-    names.save(tx)
-
-
-def _first_words(agent: AgentDefinition, *, interactive: bool) -> str:
-    """What a run is told first. Small models follow the last message, so a short task is said again in it."""
-    task = agent.instructions.strip()
-    if interactive:
-        return prompt("start-console")
-    if not task or len(task) > TASK_SAID_AGAIN:
-        return prompt("start-long")
-    return prompt("start").format(instructions=task)
-
-
-def _say_go_on(tx: WriteTx, run: str, note: str) -> None:
-    """What a run reads when it goes on: the author's note, or a word that it may when the model spoke last."""
-    end = transcript.last_round(transcript.entries(tx, run))
-    if note:
-        transcript.enqueue(tx, run, "resume", prompt("resume-note").format(note=note))
-    elif end.answer and not end.open_calls and not end.newer and not transcript.queued(tx, run):
-        ended = not end.answer.message.calls or end.result_of(FINISH) or end.result_of(ASK_USER)
-        if ended:
-            transcript.enqueue(tx, run, "resume", prompt("resume"))
