@@ -8,7 +8,7 @@ from typing import Any
 
 from marginalia_tui.agent.merge.model import FieldChange, FieldType, MergeItem, MergePlan, Value
 from marginalia_tui.domain.diff import Kind, Segment, word_diff
-from marginalia_tui.domain.visible import visible
+from marginalia_tui.domain.visible import visible_line
 
 CONTEXT = 40
 """Characters that are shown around a change."""
@@ -77,13 +77,13 @@ def _s(count: int) -> str:
 def _item_text(plan: MergePlan, item: MergeItem, longest: int) -> str:
     word = "moved" if item.is_move else item.change
     place = "" if item.place is None else f" {item.place}"
-    lines = [f"{word} {item.kind}{place}  {visible(item.title)}", f"  {item.id}"]
+    lines = [f"{word} {item.kind}{place}  {visible_line(item.title)}", f"  {item.id}"]
     if item.problem is not None:
         lines.append(f"  can't be applied: {item.problem}")
     if item.depends_on:
         lines.append(f"  needs {', '.join(item.depends_on)}")
     if item.children:
-        names = ", ".join(visible(plan.names.get(child, child)) for child in item.children)
+        names = ", ".join(visible_line(plan.names.get(child, child)) for child in item.children)
         lines.append(f"  {'now follow it' if item.change == 'added' else 'move up'}: {names}")
     for each in item.fields:
         lines += [f"  {line}" for line in _field_text(plan, each, longest)]
@@ -120,7 +120,7 @@ def inline(before: str, after: str, longest: int = LONGEST) -> str:
     for number, segment in enumerate(segments):
         text = _bounded(segments, number, segment)
         opens, closes = _SIGNS[segment.kind]
-        pieces.append(f"{opens}{visible(text[:left])}{'…' if len(text) > left else ''}{closes}")
+        pieces.append(f"{opens}{visible_line(text[:left])}{'…' if len(text) > left else ''}{closes}")
         left -= len(text)
         if left <= 0:
             if number + 1 < len(segments):

@@ -84,6 +84,13 @@ def test_what_a_terminal_would_obey_is_shown(store: Store) -> None:
     assert "␛[2J" in written
 
 
+def test_a_text_can_not_write_lines_of_the_report(store: Store) -> None:
+    desk = Desk(store, chain("a"))
+    desk.agent.edit("a", text="One.\ndeleted part  Forged\n  part:b")
+    assert to_text(desk.plan()).count("\n") == 4
+    assert "One.␤deleted part" in to_text(desk.plan())
+
+
 def test_a_long_change_is_cut_and_a_long_text_shown_around_its_changes(store: Store) -> None:
     before = " ".join(f"word{number}" for number in range(500))
     shown = inline(before, before.replace("word250", "other250"))
