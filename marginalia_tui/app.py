@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.screen import Screen
 
 from marginalia_tui.desk.look import read_look
 from marginalia_tui.domain.errors import MarginaliaError
-from marginalia_tui.screens.bar import BarHost
-from marginalia_tui.screens.base import BaseScreen, Looked
+from marginalia_tui.screens.announcing import NewsHost
+from marginalia_tui.screens.base import BaseScreen
 from marginalia_tui.screens.library import LibraryScreen
 
 if TYPE_CHECKING:
@@ -33,15 +32,11 @@ if TYPE_CHECKING:
 
     from textual.command import Provider
 
-    from marginalia_tui.desk.news import Asking, News
     from marginalia_tui.desk.opening import Desk
-    from marginalia_tui.store.bus import Touched
     from marginalia_tui.studio import Studio
 
 log = logging.getLogger(__name__)
 
-LOOKS_APART = 0.15
-"""Seconds between two times that the screens are told to look again."""
 PARK_SECONDS = 5.0
 """How long the end waits for the runs to be parked."""
 TWICE_SECONDS = 2.0
@@ -90,7 +85,7 @@ def _palette() -> "type[Provider]":
     return CommandProvider
 
 
-class MarginaliaApp(BarHost):
+class MarginaliaApp(NewsHost):
     """The studio in a terminal.
 
     Args:
@@ -124,9 +119,6 @@ class MarginaliaApp(BarHost):
         Binding("ctrl+q", "quit", "quit, where q is typed", show=False, id="app.quit_always"),
     ]
 
-    class Rang(Message):
-        """The bus told of a commit."""
-
     def __init__(
         self,
         home: Path,
@@ -143,15 +135,11 @@ class MarginaliaApp(BarHost):
         self._opener = opener
         self._start = start
         self._first_run = open_run
-        self._bell_lock = threading.Lock()
-        self._rung: Touched | None = None
-        self._rang_at = 0.0
         self._leaving = False
         self._main_loop: asyncio.AbstractEventLoop | None = None
         self._ended = threading.Event()
         self._interrupted_at = 0.0
         self._unsubscribe: Callable[[], None] | None = None
-        self._told: frozenset[str] = frozenset()
 
     @property
     def studio(self) -> "Studio | None":
@@ -175,12 +163,12 @@ class MarginaliaApp(BarHost):
             self.crew.start(desk.close)
             return
         self.desk = desk
-        self._unsubscribe = desk.studio.store.bus.subscribe(self._on_commit)
+        self._unsubscribe = desk.studio.store.bus.subscribe(self.on_commit)
         self.settings_changed()
         for screen in self.screen_stack:
             if isinstance(screen, BaseScreen):
                 screen.look_again()
-        await self._read_news(desk)
+        await self.read_news(desk)
         self.crew.start(desk.tidy)
         run = self._first_run
         if self._start is not None:
@@ -200,52 +188,6 @@ class MarginaliaApp(BarHost):
             if settings.theme in self.available_themes:
                 self.theme = settings.theme
             self.set_keymap(dict(settings.keymap))
-
-    # From commits to screens
-
-    def _on_commit(self, touched: "Touched") -> None:
-        """On the thread that committed."""
-        with self._bell_lock:
-            waiting = self._rung is not None
-            self._rung = touched if self._rung is None else _both(self._rung, touched)
-        if not waiting:
-            self.post_message(self.Rang())
-
-    def on_marginalia_app_rang(self) -> None:
-        """Tells the screens, now or when the last time is long enough ago."""
-        wait = self._rang_at + LOOKS_APART - time.monotonic()
-        if wait > 0:
-            self.set_timer(wait, self._pass_on)
-        else:
-            self._pass_on()
-
-    def _pass_on(self) -> None:
-        with self._bell_lock:
-            touched, self._rung = self._rung, None
-        desk = self.desk
-        if touched is None or desk is None:
-            return
-        self._rang_at = time.monotonic()
-        for screen in self.screen_stack:
-            if isinstance(screen, BaseScreen):
-                screen.post_message(Looked(touched))
-        if touched.everything or touched.runs or touched.agents:
-            self.do(self._read_news(desk))
-
-    async def _read_news(self, desk: "Desk") -> None:
-        news: News = await self.call(desk.news)
-        asking = {each.run: each for each in news.asking}
-        for run in asking.keys() - self._told:
-            self._tell_of(asking[run])
-        self._told = frozenset(asking)
-        self.news = news
-
-    def _tell_of(self, asking: "Asking") -> None:
-        here = self.screen
-        if isinstance(here, BaseScreen) and here.run == asking.run:
-            return
-        self.bell()
-        self.tell(f"{asking.agent} {asking.why}. F8 goes there.")
 
     # Going
 
@@ -362,15 +304,6 @@ class MarginaliaApp(BarHost):
         if not self._ended.wait(PARK_SECONDS + TWICE_SECONDS):
             self.end()
             os._exit(code)
-
-
-def _both(one: "Touched", other: "Touched") -> "Touched":
-    return type(one)(
-        books=one.books | other.books,
-        runs=one.runs | other.runs,
-        agents=one.agents | other.agents,
-        everything=one.everything or other.everything,
-    )
 
 
 def _terminal_is_gone() -> bool:

@@ -5,7 +5,6 @@ from datetime import datetime
 from pathlib import Path
 
 from marginalia_tui.services import books
-from marginalia_tui.services.exchange.library import export_book, import_book
 from marginalia_tui.studio import Studio
 
 FORMATS = (
@@ -95,6 +94,9 @@ class LibraryDesk:
         Raises:
             MarginaliaError: it can't be read as a book; the sentence says what to do.
         """
+        # The readers of all formats are a seventh of what the opening would import.
+        from marginalia_tui.services.exchange.library import import_book
+
         made = import_book(self._store, path, title=title.strip() or None, format=format or None, level=level)
         sentence = f"Imported {made.title!r}: {made.parts:,} parts, {made.words:,} words."
         return Imported(made.uuid, sentence, tuple(made.notes))
@@ -109,6 +111,8 @@ class LibraryDesk:
         Raises:
             MarginaliaError: it can't be written there; the sentence says what to do.
         """
+        from marginalia_tui.services.exchange.library import export_book
+
         suffix = next(suffix for name, _, suffix in FORMATS if name == format)
         path = path.with_name(path.name + suffix) if suffix and not path.suffix else path
         written, size = export_book(self._store, book, format, path, force=force)

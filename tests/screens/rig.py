@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from textual.message import Message
 from textual.pilot import Pilot
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 
 from marginalia_tui.app import MarginaliaApp
 from marginalia_tui.desk.opening import Desk, open_desk
@@ -19,18 +19,18 @@ from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
 from marginalia_tui.studio import Studio
 
-S = TypeVar("S", bound=Screen[object])
+S = TypeVar("S", bound=Screen[Any])
 
 SECONDS = 20.0
 """How long a test waits for what must happen."""
 
 
 class FixedClock:
-    """Times from the morning of a day, a second apart; uuids in order."""
+    """Times from the morning of a day, a second apart; uuids in order. `later` seconds and uuids are left out."""
 
-    def __init__(self) -> None:
-        self._now = 1_767_258_000_000_000
-        self._uuids = 0
+    def __init__(self, later: int = 0) -> None:
+        self._now = 1_767_258_000_000_000 + later * 1_000_000
+        self._uuids = later
 
     def now(self) -> int:
         """Microseconds since 1970."""
@@ -73,12 +73,16 @@ class Rig:
 
     async def settle(self) -> None:
         """Lets the app run until nothing is under way."""
-        for _ in range(2):
+        for _ in range(3):
             await self.until(self._rests, "rest")
             await self.pilot.pause()
 
     def _rests(self) -> bool:
-        return self.app.crew.busy <= self.held + len(self.app._questions)
+        """No thread works, and whoever waits waits for the author."""
+        asked = len(self.app._questions)
+        dialogs = sum(isinstance(screen, ModalScreen) for screen in self.app.screen_stack)
+        waiting = sum(not worker.is_finished for worker in self.app.workers)
+        return self.app.crew.busy <= self.held + asked and waiting <= self.held + asked + dialogs
 
     async def press(self, *keys: str) -> None:
         """Presses keys one after the other, each when the app is at rest."""

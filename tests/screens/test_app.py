@@ -10,8 +10,9 @@ from marginalia_tui.agent import runs
 from marginalia_tui.desk.opening import Desk
 from marginalia_tui.domain.errors import StoreError
 from marginalia_tui.domain.runs import RunStatus
-from marginalia_tui.screens.base import BaseScreen, Looked, TooSmall
+from marginalia_tui.screens.base import BaseScreen, Looked
 from marginalia_tui.screens.book import BookScreen
+from marginalia_tui.screens.chrome import TooSmall
 from marginalia_tui.screens.closed import ClosedScreen
 from marginalia_tui.screens.library import LibraryScreen
 from marginalia_tui.screens.results import ResultScreen

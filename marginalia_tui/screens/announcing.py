@@ -1,0 +1,91 @@
+"""From commits to screens: the app hears of every commit, and tells the screens a few times a second at most.
+
+A commit is announced on the thread that made it. What it touched is gathered until the screens are told; nothing
+else travels.
+"""
+
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from marginalia_tui.screens.bar import BarHost
+from marginalia_tui.screens.base import BaseScreen, Looked
+
+if TYPE_CHECKING:
+    from marginalia_tui.desk.news import Asking, News
+    from marginalia_tui.desk.opening import Desk
+    from marginalia_tui.store.bus import Touched
+
+LOOKS_APART = 0.15
+"""Seconds between two times that the screens are told to look again."""
+
+
+class NewsHost(BarHost):
+    """The part of the app that hears of commits."""
+
+    class Rang(Message):
+        """The bus told of a commit."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home)
+        self._bell_lock = threading.Lock()
+        self._rung: Touched | None = None
+        self._rang_at = 0.0
+        self._told: frozenset[str] = frozenset()
+
+    def on_commit(self, touched: "Touched") -> None:
+        """On the thread that committed."""
+        with self._bell_lock:
+            waiting = self._rung is not None
+            self._rung = touched if self._rung is None else _both(self._rung, touched)
+        if not waiting:
+            self.post_message(self.Rang())
+
+    def on_news_host_rang(self) -> None:
+        """Tells the screens, now or when the last time is long enough ago."""
+        wait = self._rang_at + LOOKS_APART - time.monotonic()
+        if wait > 0:
+            self.set_timer(wait, self._pass_on)
+        else:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        with self._bell_lock:
+            touched, self._rung = self._rung, None
+        desk = self.desk
+        if touched is None or desk is None:
+            return
+        self._rang_at = time.monotonic()
+        for screen in self.screen_stack:
+            if isinstance(screen, BaseScreen):
+                screen.post_message(Looked(touched))
+        if touched.everything or touched.runs or touched.agents:
+            self.do(self.read_news(desk))
+
+    async def read_news(self, desk: "Desk") -> None:
+        """Reads which runs work and which need the author, and tells of those that begin to."""
+        news: News = await self.call(desk.news)
+        asking = {each.run: each for each in news.asking}
+        for run in asking.keys() - self._told:
+            self._tell_of(asking[run])
+        self._told = frozenset(asking)
+        self.news = news
+
+    def _tell_of(self, asking: "Asking") -> None:
+        here = self.screen
+        if isinstance(here, BaseScreen) and here.run == asking.run:
+            return
+        self.bell()
+        self.tell(f"{asking.agent} {asking.why}. F8 goes there.")
+
+
+def _both(one: "Touched", other: "Touched") -> "Touched":
+    return type(one)(
+        books=one.books | other.books,
+        runs=one.runs | other.runs,
+        agents=one.agents | other.agents,
+        everything=one.everything or other.everything,
+    )
