@@ -197,3 +197,17 @@ def test_undo_reaches_its_number_of_changes_also_after_going_to_and_fro(store: S
         assert undo(store) == f"to {number}"
     assert undo(store) is None
     assert see(store)["book", BOOK] == Book(uuid=BOOK, title="5")
+
+
+def test_the_change_that_made_a_book_is_known(store: Store, book: str) -> None:
+    put(store, Part(uuid="b-1", book=book, created=1, text="one"), label="edit-part", book=book)
+    with store.read() as read:
+        newest = history.next_undo(read, book)
+        assert newest is not None
+        assert not history.made_book(read, newest.change)
+    undo(store)
+    with store.read() as read:
+        first = history.next_undo(read, book)
+        assert first is not None
+        assert first.label == "import"
+        assert history.made_book(read, first.change)
