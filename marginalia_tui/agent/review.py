@@ -42,6 +42,8 @@ class Reviews:
     def apply(self, run: str, picks: Picks) -> Applied:
         """Applies what was picked and ends the run as APPLIED, all or nothing.
 
+        When something was picked and none of it could be applied, the run stays as it is, to be reviewed again.
+
         Raises:
             StatusConflict: the run still works, or was applied or discarded.
             Locked: another agent holds the book.
@@ -54,8 +56,9 @@ class Reviews:
             if now.status not in REVIEWED:
                 raise StatusConflict(f"The run is {now.status.value}: finish or stop it, then apply what it did.")
             applied = apply_merge(tx, now.copy, picks)
-            runs.note_applied(tx, now, tx.changed(LIBRARY))
-            transition(tx, now, RunStatus.APPLIED)
+            if applied.applied or not picks.items:
+                runs.note_applied(tx, now, tx.changed(LIBRARY))
+                transition(tx, now, RunStatus.APPLIED)
             return applied
 
     def discard(self, run: str) -> Run:

@@ -99,7 +99,8 @@ class ReviewDesk:
         versions = {item.id: item.version for item in view.plan.items}
         picks = Picks(items=items, take=take, texts=texts, versions=versions)
         applied = self._studio.reviews.apply(view.run, picks)
-        skipped = tuple(f"{view.plan.names.get(each.id, each.id)}: {each.reason}" for each in applied.skipped)
+        titles = {item.id: item.title for item in view.plan.items}
+        skipped = tuple(f"{titles.get(each.id, each.id)}: {each.reason}" for each in applied.skipped)
         return AppliedView(len(applied.applied), skipped, len(applied.conflicts))
 
     def discard(self, run: str) -> None:

@@ -372,6 +372,12 @@ class ReviewScreen(BaseScreen):
         except BaseException:
             self._over = False
             raise
+        if picks and not done.applied:
+            self._over = False
+            why = "; ".join(done.skipped) or "what is picked is in conflict: decide it first"
+            self.host.tell(f"Nothing was applied, so the review goes on: {why}.")
+            self.look_again()
+            return
         self._show_applied(done)
 
     def _show_applied(self, done: "AppliedView") -> None:

@@ -253,6 +253,7 @@ def test_a_conflict_is_never_applied_without_being_named(program: Program, novel
     assert review["items"][0]["fields"][0]["conflict"] is True
     item = review["items"][0]["id"]
     assert program("run", "apply", "latest", "--pick", item).json["conflicts"] == [f"{item}:text"]
+    assert program("run", "show", "latest").json["status"] == "DONE"
     assert program("exec", "--book", "The Novel", "/get-part 1").json["result"]["text"] == "There sat a dog."
 
 
