@@ -5,6 +5,7 @@ that `--help` is instant.
 """
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ from typing import NoReturn
 
 from marginalia_tui import __version__
 from marginalia_tui.domain.errors import MarginaliaError
+from marginalia_tui.domain.paths import typed_path
 
 DONE, FAILED, USAGE, RESTS = 0, 1, 2, 3
 
@@ -29,7 +31,7 @@ class Interrupted(BaseException):
 def default_home() -> Path:
     """The folder of the studio: `MARGINALIA_HOME`, else the data folder of the user."""
     if named := os.environ.get("MARGINALIA_HOME"):
-        return Path(named).expanduser()
+        return typed_path(named)
     from platformdirs import user_data_path
 
     return user_data_path("marginalia", appauthor=False)
@@ -45,27 +47,44 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the program and exits: 0 done, 1 refused or failed, 2 usage, 3 the run waits for the author."""
     options = parser().parse_args(arguments)
-    home = Path(options.home).expanduser() if options.home else default_home()
+    home = typed_path(options.home) if options.home else default_home()
+    _fit_streams(as_json=options.json)
     _catch_signals()
     try:
         code = _run(options, home.absolute())
-        sys.stdout.flush()
     except MarginaliaError as error:
-        from marginalia_tui.headless.output import print_error
-
-        print_error(error, as_json=options.json)
-        code = FAILED
+        code = _told(error, as_json=options.json)
     except (Interrupted, KeyboardInterrupt) as end:
         code = 128 + (end.number if isinstance(end, Interrupted) else signal.SIGINT)
-    except BrokenPipeError:
-        # Whoever read the output has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = DONE
     sys.exit(code)
+
+
+def _told(error: MarginaliaError, *, as_json: bool) -> int:
+    """Prints an error and answers the exit code; to nobody when the output is what failed."""
+    from marginalia_tui.headless.output import OutputLost, print_error
+
+    if isinstance(error, OutputLost) and error.reader_gone:
+        return DONE  # whoever read the output has seen enough
+    try:
+        print_error(error, as_json=as_json and not isinstance(error, OutputLost))
+    except OutputLost as lost:
+        if not lost.reader_gone:
+            print_error(lost, as_json=False)
+    return FAILED
+
+
+def _fit_streams(*, as_json: bool) -> None:
+    """Has every sign be printed, those too that the locale does not know; JSON is always UTF-8."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8" if as_json else None, errors="backslashreplace")
 
 
 def _run(options: argparse.Namespace, home: Path) -> int:
     if options.verb is None:
+        from marginalia_tui.terminal import prepare
+
+        prepare()
         from marginalia_tui.app import run_app
 
         return run_app(home)

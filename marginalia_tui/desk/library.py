@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.services import books
 from marginalia_tui.studio import Studio
 
@@ -120,7 +121,7 @@ class LibraryDesk:
 
 
 def _folder(setting: str) -> Path:
-    wanted = Path(setting).expanduser() if setting else Path.cwd()
+    wanted = typed_path(setting) if setting else Path.cwd()
     return wanted if wanted.is_dir() else Path.home()
 
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from marginalia_tui.desk.answer import Block, Facts, Shown, Words
 from marginalia_tui.domain.chat import ModelDefinition, Sampling
 from marginalia_tui.domain.errors import Invalid
+from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.llm.report import ModelReport, test_model
 from marginalia_tui.services import models
 from marginalia_tui.settings import Settings
@@ -122,7 +123,7 @@ class SettingsDesk:
 
     def folder(self, name: str) -> Path:
         """The folder of a setting; where the studio was started when it is empty or gone."""
-        folder = Path(getattr(self._studio.settings, name)).expanduser()
+        folder = typed_path(getattr(self._studio.settings, name))
         return folder if str(folder) != "." and folder.is_dir() else Path.cwd()
 
     def change(self, **values: Any) -> None:

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from marginalia_tui.agent import agents
@@ -10,6 +9,7 @@ from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.runs import Run, latest_runs
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Book
+from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.headless.output import facts, print_json, print_text, table
 from marginalia_tui.services.books import find_book
 from marginalia_tui.services.models import get_model
@@ -22,7 +22,7 @@ MAX_FILE = 1_000_000
 
 def _read(path: str) -> str:
     try:
-        with Path(path).expanduser().open("rb") as file:
+        with typed_path(path).open("rb") as file:
             data = file.read(MAX_FILE + 1)
         if len(data) > MAX_FILE:
             raise Invalid(f"{path} is too long for instructions.")

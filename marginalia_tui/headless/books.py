@@ -3,14 +3,15 @@
 import argparse
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from marginalia_tui.commands.context import AlwaysYes, Answers, NobodyToAsk
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.render import to_plain
 from marginalia_tui.commands.results import to_data
 from marginalia_tui.domain.errors import MarginaliaError
-from marginalia_tui.headless.output import print_error, print_json, print_text, table
+from marginalia_tui.domain.paths import typed_path
+from marginalia_tui.domain.visible import visible_line
+from marginalia_tui.headless.output import print_error, print_json, print_text, table, write_aside
 from marginalia_tui.services.books import find_book, list_books
 from marginalia_tui.studio import Studio
 
@@ -19,7 +20,7 @@ def bring_in(studio: Studio, options: argparse.Namespace) -> int:
     """`import`."""
     from marginalia_tui.services.exchange.library import import_book
 
-    path = Path(options.path).expanduser()
+    path = typed_path(options.path)
     book = import_book(studio.store, path, title=options.title, format=options.format, level=options.level)
     if options.json:
         print_json({"book": book.uuid, "title": book.title, "parts": book.parts, "words": book.words})
@@ -36,9 +37,7 @@ def take_out(studio: Studio, options: argparse.Namespace) -> int:
 
     with studio.store.read() as tx:
         book = find_book(tx, options.book)
-    path, size = export_book(
-        studio.store, book.uuid, options.format, Path(options.output).expanduser(), force=options.force
-    )
+    path, size = export_book(studio.store, book.uuid, options.format, typed_path(options.output), force=options.force)
     if options.json:
         print_json({"path": str(path), "bytes": size})
     else:
@@ -73,7 +72,7 @@ class _Terminal:
 
     def confirm(self, question: str) -> bool:
         """Whether the answer is yes."""
-        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        write_aside(f"{visible_line(question)} [y/N] ")
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -81,7 +80,8 @@ def answers(yes: bool) -> Answers:
     """Who answers the questions of a command."""
     if yes:
         return AlwaysYes()
-    return _Terminal() if sys.stdin.isatty() and sys.stderr.isatty() else NobodyToAsk()
+    there = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+    return _Terminal() if there else NobodyToAsk()
 
 
 def run_line(studio: Studio, options: argparse.Namespace) -> int:

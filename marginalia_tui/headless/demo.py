@@ -18,9 +18,10 @@ from marginalia_tui.agent.merge.report import to_text
 from marginalia_tui.agent.runs import get_run
 from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.domain.items import Book, Part
+from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.headless.output import print_json, print_text
-from marginalia_tui.headless.stream import Stream
+from marginalia_tui.headless.stream import Stream, work_to_rest
 from marginalia_tui.logs import start_log
 from marginalia_tui.resources import sample_book
 from marginalia_tui.services.models import OFFLINE
@@ -30,6 +31,7 @@ from marginalia_tui.store.journal import Act
 from marginalia_tui.store.schema import prepare_home
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.studio import Studio
+from marginalia_tui.terminal import prepare as prepare_terminal
 
 AGENT = "Proofreader"
 TASK = (
@@ -92,7 +94,7 @@ def prepare(studio: Studio, sample: Sample) -> AgentDefinition:
 def run_demo(options: argparse.Namespace) -> int:
     """`demo`: in the studio, or without a screen."""
     if options.keep:
-        return _in_home(Path(options.keep).expanduser().absolute(), options)
+        return _in_home(typed_path(options.keep).absolute(), options)
     with tempfile.TemporaryDirectory(prefix="marginalia-demo-") as folder:
         return _in_home(Path(folder), options)
 
@@ -108,22 +110,22 @@ def _in_home(home: Path, options: argparse.Namespace) -> int:
             return _headless(studio, agent, sample, as_json=options.json)
     finally:
         studio.close()
+    prepare_terminal()
     from marginalia_tui.app import run_app
 
     return run_app(home, start=lambda opened: opened.runner.start(agent.uuid))
 
 
 def _headless(studio: Studio, agent: AgentDefinition, sample: Sample, *, as_json: bool) -> int:
-    run = studio.runner.start(agent.uuid, observers=[Stream(as_json=as_json)])
-    worker = studio.runner.worker(run)
-    if worker is not None:
-        worker.done.wait()
+    stream = Stream(as_json=as_json)
+    run = studio.runner.start(agent.uuid, observers=[stream])
+    work_to_rest(studio.runner, run, stream)
     with studio.store.read() as tx:
         ended = get_run(tx, run)
         told = transcript.final_report(transcript.entries(tx, run))
     if ended.status is not RunStatus.DONE:
         print_text(f"The run rests as {ended.status.value}: {ended.reason}")
-        return 1
+        return 3 if ended.status.rests else 1
     plan = studio.reviews.plan(run)
     applied = studio.reviews.apply(run, Picks.of_plan(plan))
     report = _judged(studio, agent.book, sample, told)

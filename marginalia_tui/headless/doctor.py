@@ -57,7 +57,7 @@ def _terminal() -> list[Finding]:
             encoding if encoding.replace("-", "").lower() == "utf8" else f"{encoding}: set LANG to a UTF-8 locale.",
         )
     ]
-    if sys.stdout.isatty():
+    if sys.stdout is not None and sys.stdout.isatty():
         size = shutil.get_terminal_size()
         wide = size.columns >= 80 and size.lines >= 24
         text = f"{term or 'unknown'}, {size.columns}x{size.lines}"

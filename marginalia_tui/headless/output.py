@@ -4,6 +4,7 @@ Texts of books and models never reach a terminal raw: control characters are sho
 """
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,26 +14,65 @@ from marginalia_tui.domain.visible import visible, visible_line
 from marginalia_tui.widgets.text import cells, fit
 
 
+class OutputLost(MarginaliaError):
+    """What is printed reaches nobody: its reader went away, or the disk that it goes to is full."""
+
+    kind = "output"
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"The output can't be written: {error.strerror}. Send it elsewhere.")
+        self.reader_gone = isinstance(error, BrokenPipeError)
+
+
+def write_out(text: str) -> None:
+    """Writes to stdout at once; nowhere when whoever started the program closed that.
+
+    Raises:
+        OutputLost: it can't be written; what follows is dropped without a word.
+    """
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        # What is still held back would be refused again at the end of the program.
+        if (real := sys.__stdout__) is not None and sys.stdout is real:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), real.fileno())
+        raise OutputLost(error) from error
+
+
+def write_aside(text: str) -> None:
+    """Writes to stderr at once, if it can: when it can't, nobody is left who could be told."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        return
+
+
 def print_json(value: object) -> None:
     """One JSON document, or one line of a stream, flushed at once."""
-    print(json.dumps(value, ensure_ascii=False), flush=True)
+    write_out(json.dumps(value, ensure_ascii=False) + "\n")
 
 
 def print_text(text: str) -> None:
     """Text for a person."""
-    print(visible(text), flush=True)
+    write_out(visible(text) + "\n")
 
 
 def print_error(error: MarginaliaError, *, as_json: bool) -> None:
     """The sentence on stderr, and as JSON on stdout for scripts."""
+    write_aside(f"Error: {visible_line(error.message)}\n")
     if as_json:
         print_json({"error": {"kind": error.kind, "message": error.message}})
-    print(f"Error: {visible_line(error.message)}", file=sys.stderr, flush=True)
 
 
 def say(text: str) -> None:
     """A word on the side: on stderr."""
-    print(visible_line(text), file=sys.stderr, flush=True)
+    write_aside(visible_line(text) + "\n")
 
 
 def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], empty: str) -> str:

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -16,10 +15,12 @@ from marginalia_tui.agent.runs import Run, find_run, get_run, list_runs
 from marginalia_tui.agent.transcript import Entry
 from marginalia_tui.domain.errors import Busy, Invalid, NotFound
 from marginalia_tui.domain.items import Book, Plan
+from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.headless.output import facts, print_json, print_text, say, table
-from marginalia_tui.headless.stream import Stream
+from marginalia_tui.headless.stream import Stream, work_to_rest
 from marginalia_tui.services.models import get_model
+from marginalia_tui.store import lease
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import ReadTx
 from marginalia_tui.studio import Studio
@@ -28,11 +29,11 @@ WAIT_SECONDS = 30.0
 """How long a pause or stop of another process is waited for."""
 
 
-def exit_code(run: Run) -> int:
+def exit_code(status: RunStatus) -> int:
     """0 for a run that is done, 1 for one that failed, 3 for one that waits for the author."""
-    if run.status is RunStatus.FAILED:
+    if status is RunStatus.FAILED:
         return 1
-    return 3 if run.status.rests else 0
+    return 3 if status.rests else 0
 
 
 def _named(studio: Studio, options: argparse.Namespace) -> Run:
@@ -40,56 +41,60 @@ def _named(studio: Studio, options: argparse.Namespace) -> Run:
         return find_run(tx, options.run)
 
 
-def _worked(studio: Studio, run: str) -> int:
+def _worked(studio: Studio, run: str, stream: Stream) -> int:
     """Waits until the run that this process works rests."""
-    worker = studio.runner.worker(run)
-    if worker is not None:
-        worker.done.wait()
+    if (rested := work_to_rest(studio.runner, run, stream)) is not None:
+        return exit_code(rested)
     with studio.store.read() as tx:
-        return exit_code(get_run(tx, run))
+        return exit_code(get_run(tx, run).status)
 
 
 def _start(studio: Studio, options: argparse.Namespace) -> int:
     with studio.store.read() as tx:
         agent = agents.find_agent(tx, options.agent)
-    run = studio.runner.start(agent.uuid, message=options.message, observers=[Stream(as_json=options.json)])
-    return _worked(studio, run)
+    stream = Stream(as_json=options.json)
+    run = studio.runner.start(agent.uuid, message=options.message, observers=[stream])
+    return _worked(studio, run, stream)
 
 
 def _work(studio: Studio, options: argparse.Namespace) -> int:
     run = _named(studio, options)
-    studio.runner.work(run.uuid, take_over=options.take_over, observers=[Stream(as_json=options.json)])
-    return _worked(studio, run.uuid)
+    stream = Stream(as_json=options.json)
+    studio.runner.work(run.uuid, take_over=options.take_over, observers=[stream])
+    return _worked(studio, run.uuid, stream)
 
 
 def _attach(studio: Studio, options: argparse.Namespace) -> int:
     run = _named(studio, options)
-    return exit_code(follow(studio.store, run.uuid, Stream(as_json=options.json)))
+    return exit_code(follow(studio.store, run.uuid, Stream(as_json=options.json)).status)
 
 
-def _steered(studio: Studio, options: argparse.Namespace, run: str, begun: bool) -> int:
+def _steered(studio: Studio, options: argparse.Namespace, run: str, stream: Stream | None) -> int:
     """After a message, a resume or a decision: works the run to its rest when it is worked here."""
-    return _worked(studio, run) if begun else _show_run(studio, run, options)
+    return _worked(studio, run, stream) if stream is not None else _show_run(studio, run, options)
 
 
 def _send(studio: Studio, options: argparse.Namespace) -> int:
     run = _named(studio, options)
-    begun = studio.runner.send(run.uuid, options.text, detach=options.detach, observers=[Stream(as_json=options.json)])
-    return _steered(studio, options, run.uuid, begun)
+    stream = Stream(as_json=options.json)
+    begun = studio.runner.send(run.uuid, options.text, detach=options.detach, observers=[stream])
+    return _steered(studio, options, run.uuid, stream if begun else None)
 
 
 def _resume(studio: Studio, options: argparse.Namespace) -> int:
     run = _named(studio, options)
     if options.detach:
         studio.runner.send(run.uuid, options.note, detach=True)
-    else:
-        studio.runner.resume(run.uuid, options.note, observers=[Stream(as_json=options.json)])
-    return _steered(studio, options, run.uuid, not options.detach)
+        return _steered(studio, options, run.uuid, None)
+    stream = Stream(as_json=options.json)
+    studio.runner.resume(run.uuid, options.note, observers=[stream])
+    return _steered(studio, options, run.uuid, stream)
 
 
 def _decide(decision: approvals.Decision) -> Callable[[Studio, argparse.Namespace], int]:
     def decide(studio: Studio, options: argparse.Namespace) -> int:
         run = _named(studio, options)
+        stream = Stream(as_json=options.json)
         begun = studio.runner.decide(
             run.uuid,
             options.call,
@@ -97,9 +102,9 @@ def _decide(decision: approvals.Decision) -> Callable[[Studio, argparse.Namespac
             why=getattr(options, "why", ""),
             always=getattr(options, "always", False),
             detach=options.detach,
-            observers=[Stream(as_json=options.json)],
+            observers=[stream],
         )
-        return _steered(studio, options, run.uuid, begun)
+        return _steered(studio, options, run.uuid, stream if begun else None)
 
     return decide
 
@@ -160,7 +165,7 @@ def _row(tx: ReadTx, run: Run) -> dict[str, Any]:
             {"call": each.call, "command": each.command, "arguments": each.arguments}
             for each in approvals.pending(tx, run.uuid)
         ],
-        "worked_by": run.worked_by if run.status.active and not run.status.rests else None,
+        "worked_by": None if lease.is_free(tx.store, run.uuid, run.epoch) else run.worked_by,
     }
 
 
@@ -173,7 +178,7 @@ def _show_run(studio: Studio, run: str, options: argparse.Namespace) -> int:
     else:
         plan = row.pop("plan")
         print_text(facts({**row, "plan": [f"{step['status']}: {step['step']}" for step in plan]}))
-    return exit_code(found)
+    return exit_code(found.status)
 
 
 def _show(studio: Studio, options: argparse.Namespace) -> int:
@@ -302,7 +307,7 @@ def _split(plan_ids: list[str], name: str) -> tuple[str, str | None]:
 
 def _file_text(path: str) -> str:
     try:
-        return Path(path).expanduser().read_text(encoding="utf-8")
+        return typed_path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise Invalid(f"{path} can't be read: {error.strerror}.") from error
     except UnicodeDecodeError:

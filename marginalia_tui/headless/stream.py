@@ -1,7 +1,7 @@
 """The stream of a working run: one JSON object a line, or text that is read as it comes."""
 
-import sys
 import threading
+from collections.abc import Callable
 
 from marginalia_tui.agent.events import (
     CallAnswered,
@@ -15,11 +15,14 @@ from marginalia_tui.agent.events import (
     TextArrived,
     UsageCounted,
 )
+from marginalia_tui.agent.runner import Runner
+from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.domain.visible import visible, visible_line
-from marginalia_tui.headless.output import print_json
+from marginalia_tui.headless.output import OutputLost, print_json, say, write_out
 
 RESULT_SHOWN = 200
 """Characters of a result that a person is shown in the stream."""
+UNHEARD = "What it wrote reached nobody any more. Resume it, and it goes on exactly where it was."
 
 
 class Stream:
@@ -30,14 +33,36 @@ class Stream:
         self._lock = threading.Lock()
         self._open = False
         """Whether the last line printed is still being written."""
+        self._lost = False
+        self._when_lost: Callable[[], None] | None = None
+
+    def when_lost(self, action: Callable[[], None]) -> None:
+        """Calls `action` once what is printed reaches nobody any more."""
+        with self._lock:
+            self._when_lost = action
+            lost = self._lost
+        if lost:
+            action()
 
     def __call__(self, event: RunEvent) -> None:
-        """Prints an event."""
-        with self._lock:
-            if self._json:
-                print_json(event.to_json())
-            else:
-                self._print(event)
+        """Prints an event.
+
+        Raises:
+            OutputLost: it reaches nobody.
+        """
+        try:
+            with self._lock:
+                if self._json:
+                    print_json(event.to_json())
+                else:
+                    self._print(event)
+        except OutputLost:
+            with self._lock:
+                self._lost = True
+                action = self._when_lost
+            if action is not None:
+                action()
+            raise
 
     def _print(self, event: RunEvent) -> None:
         match event:
@@ -63,14 +88,34 @@ class Stream:
                 raise AssertionError(f"an event that nobody prints: {event}")
 
     def _write(self, text: str) -> None:
-        sys.stdout.write(visible(text))
-        sys.stdout.flush()
+        write_out(visible(text))
         self._open = not text.endswith("\n")
 
     def _line(self, text: str) -> None:
-        sys.stdout.write(("\n" if self._open else "") + visible(text) + "\n")
-        sys.stdout.flush()
+        write_out(("\n" if self._open else "") + visible(text) + "\n")
         self._open = False
+
+
+def work_to_rest(runner: Runner, run: str, stream: Stream) -> RunStatus | None:
+    """Waits until the run that this process works rests; a run whose stream reaches nobody is paused.
+
+    Returns:
+        How it was left; None when this process does not work it any more.
+    """
+    worker = runner.worker(run)
+    if worker is None:
+        return None
+    lost = threading.Event()
+
+    def park() -> None:
+        lost.set()
+        worker.park(UNHEARD)
+
+    stream.when_lost(park)
+    worker.done.wait()
+    if lost.is_set() and worker.rested is RunStatus.PAUSED:
+        say(f"What the run writes reaches nobody any more, so it was paused: `marginalia run resume {run}` goes on.")
+    return worker.rested
 
 
 def _short(text: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from marginalia_tui.domain.errors import Refused
+from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.widgets.dialogs import Confirm, Form
 from marginalia_tui.widgets.fields import Field
 from marginalia_tui.widgets.filepicker import FilePicker
@@ -79,7 +80,7 @@ async def export_book(host: "Host", desk: "Desk", book: str, title: str) -> None
     )
     if answer is None:
         return
-    format, path = str(answer["format"]), Path(str(answer["path"])).expanduser()
+    format, path = str(answer["format"]), typed_path(str(answer["path"]))
     try:
         host.tell(await host.call(lambda: desk.library.take_out(book, path, format=format, force=False)))
     except Refused as error:

@@ -17,6 +17,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.widgets.background import Latest
 from marginalia_tui.widgets.dialogs import BOX, show_error, title_text, words
 from marginalia_tui.widgets.editor import SubmitArea
@@ -167,7 +168,7 @@ class FilePicker(ModalScreen[Path | None]):
     def go(self, folder: Path) -> None:
         """Shows another folder."""
         suffixes, hidden = self.suffixes, self.hidden_names
-        self._reader.ask(lambda: list_folder(folder.expanduser().resolve(), suffixes, hidden=hidden), self._show)
+        self._reader.ask(lambda: list_folder(typed_path(str(folder)).resolve(), suffixes, hidden=hidden), self._show)
 
     def _show(self, listing: Listing) -> None:
         error = self.query_one(".dialog--error", Static)
@@ -209,7 +210,7 @@ class FilePicker(ModalScreen[Path | None]):
         text = event.text.strip()
         if not text:
             return
-        path = self.folder / Path(text).expanduser()
+        path = self.folder / typed_path(text)
         wrong = ""
         try:
             if path.is_dir() and self.mode != "folder":
