@@ -33,6 +33,10 @@ class PartLine:
     """Whether unsaved text of it is kept."""
 
 
+Stamp = tuple[int, str, frozenset[str]]
+"""The position of the library's journal, the agent that holds the book, the parts with drafts."""
+
+
 @dataclass(frozen=True, slots=True)
 class BookView:
     """A book as it is read: its branch, its counts, who holds it."""
@@ -46,6 +50,8 @@ class BookView:
     book_words: int
     agent: str
     """The agent that holds it; empty when none does."""
+    stamp: Stamp
+    """As long as this is the same, the view is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +140,11 @@ class BookDesk:
             rows = [row for row in books.list_books(tx) if row.opened is not None]
         return max(rows, key=lambda row: row.opened or 0).uuid if rows else None
 
-    def look(self, book: str) -> BookView:
-        """The book without its texts.
+    def look(self, book: str, known: Stamp | None = None) -> BookView | None:
+        """The book without its texts; None when it is as it was at `known`.
+
+        What an agent does in its copy is announced like a change of the book, many times a second; a long outline is
+        not read again for that.
 
         Raises:
             NotFound: it is gone, or in the trash.
@@ -145,9 +154,12 @@ class BookDesk:
             found = space.find(Book, book)
             if found is None or found.deleted is not None:
                 raise NotFound("This book is not in the library any more: F2 shows the books that are.")
-            tree = story_tree(space, found)
             agent = books.holder(tx, book) or ""
-            drafts = {draft.part for draft in editing.drafts(tx, book)}
+            drafts = frozenset(draft.part for draft in editing.drafts(tx, book))
+            stamp = (space.position(), agent, drafts)
+            if stamp == known:
+                return None
+            tree = story_tree(space, found)
         lines = _lines(tree, drafts)
         return BookView(
             uuid=book,
@@ -158,6 +170,7 @@ class BookDesk:
             branch_words=sum(line.words for line in lines),
             book_words=sum(row.words for row in tree.rows.values()),
             agent=agent,
+            stamp=stamp,
         )
 
     def part(self, part: str) -> PartView:
@@ -257,7 +270,7 @@ class BookDesk:
         editing.drop_draft(self._store, editing_of.book, editing_of.part)
 
 
-def _lines(tree: StoryTree, drafts: set[str]) -> tuple[PartLine, ...]:
+def _lines(tree: StoryTree, drafts: frozenset[str]) -> tuple[PartLine, ...]:
     lines = []
     for number, uuid in enumerate(tree.active, start=1):
         row = tree.rows[uuid]

@@ -94,10 +94,13 @@ class ReadingScreen(BaseScreen):
                 return
             self.host.opened = book
         try:
-            view = await self.call(desk.book.look, book)
+            view = await self.call(desk.book.look, book, self._view.stamp if self._view else None)
         except NotFound:
             self.host.opened = None
             self._show_nothing()
+            return
+        if view is None or (self._view is not None and view.stamp[0] < self._view.stamp[0]):
+            # Nothing new, or a reading that was overtaken.
             return
         rows = await self.call(outline_rows, view)
         if self.host.opened != book:

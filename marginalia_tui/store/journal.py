@@ -88,6 +88,11 @@ def position(connection: Connection) -> int:
     return int(connection.execute(_POSITION).scalar() or 0)
 
 
+def position_of(connection: Connection, space_id: int) -> int:
+    """The newest position of one space; 0 when nothing was ever changed in it."""
+    return int(connection.execute(_POSITION_OF, {"space": space_id}).scalar() or 0)
+
+
 def fold(connection: Connection, space_id: int, after: int) -> dict[ItemKey, Span]:
     """What a space went through since the position `after`, for each item that it touched, oldest first."""
     return _spans(connection.execute(_OF_SPACE, {"space": space_id, "after": after}).all())
@@ -125,4 +130,5 @@ _OF_CHANGE = _ROWS.where(_ROW.change_id == bindparam("change"))
 _OF_ITEMS = _OF_SPACE.where(_ROW.uuid.in_(bindparam("some", expanding=True)))
 _ADD_CHANGE = insert(tables.change)
 _ADD_ROWS = insert(tables.journal)
+_POSITION_OF = text("SELECT max(seq) FROM journal WHERE space_id = :space")
 _POSITION = text("SELECT seq FROM sqlite_sequence WHERE name = 'journal'")

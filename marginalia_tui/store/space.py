@@ -55,6 +55,10 @@ class Space:
         self.id = space_id
         self.connection = tx.connection
 
+    def position(self) -> int:
+        """The newest position of the journal of this space: another one, and something was changed in it."""
+        return journal.position_of(self.connection, self.id)
+
     def find(self, cls: type[ItemT], uuid: str) -> ItemT | None:
         """The item, or None when the space has none of that uuid."""
         return self.get_many(cls, [uuid]).get(uuid)

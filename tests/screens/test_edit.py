@@ -86,7 +86,7 @@ def test_f42_what_was_typed_survives_a_crash_and_is_offered(home: Path) -> None:
         await rig.write("Kept. ")
         desk, book = rig.desk, rig.app.opened
         assert book is not None
-        await rig.until(lambda: desk.book.look(book).parts[0].draft, "the draft is kept")
+        await rig.until(lambda: (view := desk.book.look(book)) and view.parts[0].draft, "the draft is kept")
         # Nothing is put away: as after a kill.
         rig.app.exit()
 
