@@ -91,15 +91,10 @@ def _read_names(tx: ReadTx, space_id: int, uuids: Iterable[str]) -> dict[str, _N
 
 # Made once: to build a statement takes longer than to run it. The text is read only where there is no title.
 _SOME: BindParameter[Any] = bindparam("some", expanding=True)
-_NAMES = (
-    select(
-        tables.part.c.uuid,
-        tables.part.c.title,
-        tables.part.c.created,
-        case((func.trim(tables.part.c.title) == "", func.substr(tables.text.c.body, 1, 4 * FIRST_WORDS))),
-    )
-    .select_from(tables.part.outerjoin(tables.text, tables.text.c.hash == tables.part.c.text))
-    .where(tables.part.c.space_id == bindparam("space"), tables.part.c.uuid.in_(_SOME))
+_part, _text = tables.part.c, tables.text.c
+_START = select(func.substr(_text.body, 1, 4 * FIRST_WORDS)).where(_text.hash == _part.text).scalar_subquery()
+_NAMES = select(_part.uuid, _part.title, _part.created, case((func.trim(_part.title) == "", _START))).where(
+    _part.space_id == bindparam("space"), _part.uuid.in_(_SOME)
 )
 
 

@@ -119,7 +119,7 @@ def _trees(tx: ReadTx, space_id: int) -> Trees:
 
 
 def _learn(sides: Sides) -> None:
-    """Tells the trees what the states say, and has them read the parts around in one go."""
+    """Tells the trees what the states say, and has them read what stands above the parts that moved in one go."""
     known: dict[str, Standing] = {}
     for each in sides.of_kind(TREE_KIND):
         three: tuple[tuple[Tree, Cells | None], ...] = (
@@ -129,7 +129,9 @@ def _learn(sides: Sides) -> None:
         )
         known[each.uuid] = {tree: cells["parent"] for tree, cells in three if cells is not None}
     sides.trees.learn(known)
-    sides.trees.load(parent for standing in known.values() for parent in standing.values())
+    # A part that all three have at one place says all there is to know; the most are such.
+    apart = [standing for standing in known.values() if len(standing) < 3 or len(set(standing.values())) > 1]
+    sides.trees.load(parent for standing in apart for parent in standing.values())
 
 
 def parents_of_book(tx: ReadTx, book: str) -> dict[str, str | None]:

@@ -128,6 +128,8 @@ def _in_book(trees: Trees, placed: Sequence[str], moved: Collection[str]) -> Ite
 
 def _new_above(trees: Trees, part: str) -> tuple[str, ...]:
     """The parts above one that only the agent has, nearest first, up to the next one that the book has."""
+    if trees.has("book", part) and trees.parent("book", part) == trees.parent("agent", part):
+        return ()
     passed, _ = trees.above("agent", part, lambda each: trees.has("book", each))
     return tuple(each for each in passed if not trees.has("base", each))
 
