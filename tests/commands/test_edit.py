@@ -185,6 +185,7 @@ def test_an_agent_writes_by_handle_only(world: World, name: str, arguments: dict
 
 
 def test_writers_are_refused_while_an_agent_holds_the_book(world: World) -> None:
+    world.run("/append-to-part 1 Something.")
     world.hold("Copyeditor")
     for line in (
         "/edit-part 1 lamp light",
