@@ -18,6 +18,8 @@ from marginalia_tui.store.store import ReadTx, Store, WriteTx
 
 CLOSE_SAVES = 60_000_000
 """Microseconds within which saves of one part are one change."""
+SAVE = "edit of a part"
+"""What a save is called in the history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ def save_part(store: Store, part: str, title: str, text: str, base: bytes) -> by
     """
     with store.read() as look:
         book = look.space(LIBRARY).get(Part, part).book
-    with store.write(Act(actor="author", label=f"edit {part}", book=book)) as tx:
+    with store.write(Act(actor="author", label=SAVE, book=book)) as tx:
         space = tx.space(LIBRARY)
         now = space.get(Part, part)
         if space.hashes(Part, [part])[part] != base:
@@ -56,14 +58,17 @@ def save_part(store: Store, part: str, title: str, text: str, base: bytes) -> by
 
 
 def _join_close_save(tx: WriteTx, book: str, part: str) -> None:
-    change = tables.change.c
+    change, journal = tables.change.c, tables.journal.c
     last = tx.connection.execute(
-        select(change.id, change.label, change.at, change.undoes)
+        select(change.id, change.label, change.at)
         .where(change.space_id == LIBRARY, change.book == book)
         .order_by(change.id.desc())
         .limit(1)
     ).first()
-    if last and last.label == f"edit {part}" and tx.store.clock.now() - last.at < CLOSE_SAVES:
+    if last is None or last.label != SAVE or tx.store.clock.now() - last.at >= CLOSE_SAVES:
+        return
+    touched = tx.connection.execute(select(journal.uuid).where(journal.change_id == last.id)).scalars()
+    if set(touched) == {part}:
         tx.join(LIBRARY, last.id)
 
 
