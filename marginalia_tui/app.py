@@ -21,7 +21,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from marginalia_tui.desk.look import read_look
+from marginalia_tui.desk.look import read_look, usable_keymap
 from marginalia_tui.domain.errors import MarginaliaError
 from marginalia_tui.screens.announcing import NewsHost
 from marginalia_tui.screens.base import BaseScreen
@@ -187,7 +187,7 @@ class MarginaliaApp(NewsHost):
             settings = self.desk.studio.settings
             if settings.theme in self.available_themes:
                 self.theme = settings.theme
-            self.set_keymap(dict(settings.keymap))
+            self.set_keymap(usable_keymap(settings.keymap))
 
     # Going
 

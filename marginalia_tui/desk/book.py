@@ -135,9 +135,9 @@ class BookDesk:
         books.mark_opened(self._store, book)
 
     def last_opened(self) -> str | None:
-        """The book that was opened last; None in an empty library or when none was."""
+        """The book that was opened last, the first of the library when none was; None in an empty library."""
         with self._store.read() as tx:
-            rows = [row for row in books.list_books(tx) if row.opened is not None]
+            rows = books.list_books(tx)
         return max(rows, key=lambda row: row.opened or 0).uuid if rows else None
 
     def look(self, book: str, known: Stamp | None = None) -> BookView | None:

@@ -5,6 +5,7 @@ and takes defaults for what it can't read.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,7 +31,13 @@ def read_look(home: Path) -> Look:
     if not isinstance(values, dict):
         return Look()
     theme, keymap = values.get("theme", ""), values.get("keymap", {})
-    return Look(
-        theme if isinstance(theme, str) else "",
-        {id: keys for id, keys in keymap.items() if isinstance(keys, str)} if isinstance(keymap, dict) else {},
-    )
+    return Look(theme if isinstance(theme, str) else "", usable_keymap(keymap) if isinstance(keymap, dict) else {})
+
+
+def usable_keymap(keymap: Mapping[str, object]) -> dict[str, str]:
+    """A keymap without what the toolkit can't take: an action with no key keeps the one that it has by itself."""
+    found: dict[str, str] = {}
+    for id, keys in keymap.items():
+        if isinstance(keys, str) and (named := [key.strip() for key in keys.split(",") if key.strip()]):
+            found[id] = ",".join(named)
+    return found

@@ -114,7 +114,16 @@ class ReadingScreen(BaseScreen):
         self.refresh_bindings()
         self._want(self.outline.current_key)
         if first:
+            self._tell_drafts(view)
             await self.call(desk.book.opened, book)
+
+    def _tell_drafts(self, view: "BookView") -> None:
+        here = [line.number for line in view.parts if line.draft]
+        elsewhere = len(view.stamp[2]) - len(here)
+        if here:
+            self.host.tell(f"Text of part {here[0]} that was not saved is kept: e on that part offers it.")
+        elif elsewhere:
+            self.host.tell("Text that was not saved is kept of a part on another branch: v shows the branches.")
 
     def _show_nothing(self) -> None:
         self._view = self._part = None

@@ -81,7 +81,9 @@ class Host(ThemedApp[int]):
     # Telling
 
     def refuse(self, error: MarginaliaError) -> None:
-        """Shows what was refused, or failed, as a notice."""
+        """Shows what was refused, or failed, as a notice; once, however often it comes while that is seen."""
+        if any(notice.message == error.message for notice in self._notifications):
+            return
         if isinstance(error, Declined | Cancelled):
             self.tell(error.message)
         else:

@@ -70,5 +70,7 @@ def key_of(screen: BaseScreen, binding: str) -> str:
     found = [each for each in Binding.make_bindings(type(screen).BINDINGS) if each.id == binding]
     if not found or not screen.check_action(found[0].action, ()):
         return ""
+    if not changed and found[0].key_display:
+        return found[0].key_display
     keys = changed.split(",") if changed else [each.key for each in found]
     return min((key_words(key.strip()) for key in keys), key=len)

@@ -49,7 +49,12 @@ def take_back(tx: WriteTx, book: str, step: history.Step) -> TakenBack:
     items = tuple(history.take_back(tx, book, step))
     if step.run is not None:
         _give_review_back(tx, step.run)
-    return TakenBack(step.label, items, step.run)
+    return TakenBack(spoken(step.label), items, step.run)
+
+
+def spoken(label: str) -> str:
+    """The label of a change as people read it: the saves of an editor name their part by its uuid."""
+    return "edit of a part" if label.startswith("edit ") else label
 
 
 def _give_review_back(tx: WriteTx, run: str) -> None:

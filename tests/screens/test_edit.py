@@ -31,6 +31,7 @@ def test_save(home: Path) -> None:
         await rig.until(lambda: rig.sees("Yes. The lamp went out at nine."))
         await rig.press("u")
         await rig.until(lambda: not rig.sees("Yes."))
+        assert rig.notices[-1] == "Undone: edit of a part (1 item)."
 
     play(home, steps)
 
@@ -94,6 +95,7 @@ def test_f42_what_was_typed_survives_a_crash_and_is_offered(home: Path) -> None:
         await rig.press("enter")
         await rig.reach(BookScreen)
         await rig.until(lambda: rig.sees("15 *"))
+        assert any("e on that part offers it" in notice for notice in rig.notices)
         await rig.press("e")
         await rig.reach(Decide)
         assert rig.sees("was not saved is kept")

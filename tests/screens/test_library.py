@@ -65,7 +65,7 @@ def test_to_the_trash_and_back(home: Path) -> None:
         await rig.press("y")
         await rig.until(lambda: rig.sees("The library is empty"))
         await rig.press("f3")
-        assert rig.sees("No book is open")
+        await rig.until(lambda: rig.sees("No book is open"))
         await rig.press("f2", "t")
         await rig.reach(TrashScreen)
         assert rig.sees("The Lamp")

@@ -3,6 +3,10 @@ import stat
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
+from marginalia_tui.app import MarginaliaApp
+from marginalia_tui.desk.look import read_look
 from marginalia_tui.screens.keypress import KeyPress
 from marginalia_tui.screens.keys import KeyRow, clashes
 from marginalia_tui.screens.library import LibraryScreen
@@ -221,3 +225,25 @@ def test_broken_settings_are_told_before_anything_is_changed(home: Path) -> None
         await rig.until(lambda: rig.sees("The library is empty"))
 
     play(home, steps, wait=False)
+
+
+@pytest.mark.parametrize(
+    "keymap", ['{"app.quit": ""}', '{"app.quit": " , "}', '{"app.quit": "no such key"}', '{"x": "y"}']
+)
+def test_a_keymap_that_was_written_by_hand_can_be_wrong(home: Path, keymap: str) -> None:
+    (home / "settings.json").write_text(f'{{"keymap": {keymap}}}')
+
+    async def steps(rig: Rig) -> None:
+        await rig.press("f5")
+        await rig.reach(SettingsScreen)
+        await rig.pilot.press("ctrl+q")
+        await rig.until(lambda: rig.app._exit)
+
+    play(home, steps)
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '{"theme": 3}', '{"theme": "no such theme"}', '{"keymap": []}'])
+def test_the_first_picture_takes_any_settings_file(tmp_path: Path, content: str) -> None:
+    (tmp_path / "settings.json").write_text(content)
+    assert read_look(tmp_path).keymap == {}
+    assert MarginaliaApp(tmp_path).theme == "ink"
