@@ -43,7 +43,7 @@ def load_all() -> None:
 def all_bindings() -> list[KeyRow]:
     """The bindings of the app, its screens and widgets as far as they were loaded, by id."""
     found: dict[str, KeyRow] = {}
-    for cls in _classes(DOMNode):
+    for cls in our_classes():
         for binding in Binding.make_bindings(cls.__dict__.get("BINDINGS", ())):
             if binding.id and binding.description:
                 place = binding.id.split(".")[0]
@@ -53,8 +53,9 @@ def all_bindings() -> list[KeyRow]:
     return sorted(found.values(), key=lambda row: row.id)
 
 
-def _classes(cls: type[DOMNode]) -> Iterator[type[DOMNode]]:
-    waiting = [cls]
+def our_classes() -> Iterator[type[DOMNode]]:
+    """The app, the screens and the widgets that were imported."""
+    waiting: list[type[DOMNode]] = [DOMNode]
     seen: set[type[DOMNode]] = set()
     while waiting:
         here = waiting.pop()

@@ -17,7 +17,7 @@ from marginalia_tui.screens.host import Host
 from marginalia_tui.widgets.dialogs import BOX, words
 from marginalia_tui.widgets.lines import LineView
 from marginalia_tui.widgets.table import Column, Row, widths
-from marginalia_tui.widgets.text import cells, fit, wrap
+from marginalia_tui.widgets.text import cells, crop, fit, wrap
 
 MEASURE = 90
 """The widest line of prose, in cells."""
@@ -95,7 +95,7 @@ def _table(block: Rows, width: int) -> list[list[tuple[str, str]]]:
 
     def line(row: Sequence[str]) -> str:
         shown = zip(row, sizes, columns, strict=True)
-        return " ".join(fit(cell, size, column.align) for cell, size, column in shown if size)
+        return crop(" ".join(fit(cell, size, column.align) for cell, size, column in shown if size), width)
 
     head = [[(fit(block.label, width), "answer--label")], [(line(block.columns), "answer--label")]]
     return [*head, *([(line(row.cells), "")] for row in rows)]

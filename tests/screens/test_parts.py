@@ -14,9 +14,9 @@ from marginalia_tui.desk.answer import Block, Facts, Rows, Words
 from marginalia_tui.desk.bar import HISTORY, History
 from marginalia_tui.domain.errors import Refused
 from marginalia_tui.screens.crew import Crew
-from marginalia_tui.screens.help import key_sheet, page_title
+from marginalia_tui.screens.help import KeyGroup, key_sheet, page_title
 from marginalia_tui.screens.host import key_words
-from marginalia_tui.screens.keys import all_bindings, load_all
+from marginalia_tui.screens.keys import all_bindings, load_all, our_classes
 from marginalia_tui.screens.results import lay_out
 from marginalia_tui.widgets.text import cells
 
@@ -109,11 +109,7 @@ def test_every_binding_with_words_has_an_id_and_no_id_means_two_things() -> None
     rows = all_bindings()
     assert len({row.id for row in rows}) == len(rows)
     meanings: dict[str, set[str]] = {}
-    from textual.dom import DOMNode
-
-    from marginalia_tui.screens.keys import _classes
-
-    for cls in _classes(DOMNode):
+    for cls in our_classes():
         for binding in Binding.make_bindings(cls.__dict__.get("BINDINGS", ())):
             if binding.id:
                 meanings.setdefault(binding.id, set()).add(binding.description)
@@ -121,8 +117,6 @@ def test_every_binding_with_words_has_an_id_and_no_id_means_two_things() -> None
 
 
 def test_the_sheet_of_keys_is_no_markdown_of_others() -> None:
-    from marginalia_tui.screens.help import KeyGroup
-
     sheet = key_sheet((KeyGroup("Here", (("*", "a_b"), ("[", "[x](y)"))),))
     assert "\\*" in sheet and "a\\_b" in sheet and "\\[x\\]" in sheet
 
