@@ -25,6 +25,7 @@ from marginalia_tui.desk.look import read_look, usable_keymap
 from marginalia_tui.domain.errors import MarginaliaError
 from marginalia_tui.screens.announcing import NewsHost
 from marginalia_tui.screens.base import BaseScreen
+from marginalia_tui.screens.keys import load_all
 from marginalia_tui.screens.library import LibraryScreen
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ def open_home(home: Path) -> "Desk":
     """Opens the studio of a home, with its log."""
     from marginalia_tui.desk.opening import open_desk
     from marginalia_tui.logs import start_log
+    from marginalia_tui.store.schema import prepare_home
 
+    prepare_home(home)
     start_log(home)
     desk = open_desk(home)
     # What was imported stays for good: a full collection would walk through all of it, 70 to 100 ms in which no key
@@ -170,6 +173,8 @@ class MarginaliaApp(NewsHost):
                 screen.look_again()
         await self.read_news(desk)
         self.crew.start(desk.tidy)
+        # The other screens are imported before their keys are pressed.
+        self.crew.start(load_all)
         run = self._first_run
         if self._start is not None:
             run = await self.call(self._start, desk.studio)

@@ -118,7 +118,8 @@ class SettingsScreen(BaseScreen):
         self._settings = {each.name: each for each in settings}
         keymap = await self.call(desk.settings.keymap)
         await self.call(load_all)
-        self._keys = {row.id: row for row in all_bindings()}
+        bindings = await self.call(all_bindings)
+        self._keys = {row.id: row for row in bindings}
         self.query_one("#models", Table).show([_model_row(line) for line in models])
         self.query_one("#keys", Table).show([_key_row(row, keymap) for row in self._keys.values()])
         self.query_one("#look", Table).show(self._theme_rows(), key=self.app.theme)
