@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from textual.command import Provider
 
     from marginalia_tui.desk.opening import Desk
+    from marginalia_tui.desk.shelf import BookLine
     from marginalia_tui.studio import Studio
 
 log = logging.getLogger(__name__)
@@ -62,6 +63,12 @@ def open_home(home: Path) -> "Desk":
     gc.freeze()
     gc.set_threshold(700, 10, 1_000)
     return desk
+
+
+def _read_shelf(home: Path) -> "list[BookLine]":
+    from marginalia_tui.desk.shelf import read_shelf
+
+    return read_shelf(home)
 
 
 def _book() -> Screen[Any]:
@@ -158,6 +165,7 @@ class MarginaliaApp(NewsHost):
 
     async def _open(self) -> None:
         try:
+            await self._show_shelf()
             desk = await self.call(self._opener, self.home)
         except MarginaliaError as error:
             self._show_closed(error)
@@ -180,6 +188,13 @@ class MarginaliaApp(NewsHost):
             run = await self.call(self._start, desk.studio)
         if run is not None:
             self.open_run(run)
+
+    async def _show_shelf(self) -> None:
+        """Shows the books while the rest of the studio is still being imported."""
+        books = await self.call(_read_shelf, self.home)
+        here = self.screen
+        if isinstance(here, LibraryScreen):
+            await here.show(books)
 
     def _show_closed(self, error: MarginaliaError) -> None:
         from marginalia_tui.screens.closed import ClosedScreen

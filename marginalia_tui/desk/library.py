@@ -1,9 +1,9 @@
 """What the library screen asks: the books, the trash, import and export."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
+from marginalia_tui.desk.shelf import BookLine, list_shelf
 from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.services import books
 from marginalia_tui.studio import Studio
@@ -15,21 +15,6 @@ FORMATS = (
     ("folder", "Markdown, a folder with a file for each part", ""),
 )
 """The formats by name, with the words for them and the suffix of the file."""
-
-
-@dataclass(frozen=True, slots=True)
-class BookLine:
-    """A book in the list."""
-
-    uuid: str
-    title: str
-    author: str
-    parts: int
-    words: int
-    when: str
-    """When it was opened last, or went to the trash, as a date."""
-    agent: str
-    """The agent that holds it; empty when none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +35,7 @@ class LibraryDesk:
 
     def books(self, *, trash: bool = False) -> list[BookLine]:
         """The books by title, or those in the trash."""
-        with self._store.read() as tx:
-            rows = books.list_books(tx, deleted=trash)
-        return [
-            BookLine(
-                row.uuid,
-                row.title,
-                row.author,
-                row.parts,
-                row.words,
-                _date(row.deleted if trash else row.opened),
-                row.locked_by or "",
-            )
-            for row in rows
-        ]
+        return list_shelf(self._store, trash=trash)
 
     def create(self, title: str) -> str:
         """A new, empty book; answers its uuid."""
@@ -123,8 +95,3 @@ class LibraryDesk:
 def _folder(setting: str) -> Path:
     wanted = typed_path(setting) if setting else Path.cwd()
     return wanted if wanted.is_dir() else Path.home()
-
-
-def _date(moment: int | None) -> str:
-    """A moment (microseconds since 1970) as people write it; empty for none."""
-    return "" if moment is None else datetime.fromtimestamp(moment / 1_000_000).strftime("%Y-%m-%d %H:%M")

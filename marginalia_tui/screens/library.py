@@ -11,8 +11,8 @@ from marginalia_tui.widgets.rows import RowView
 from marginalia_tui.widgets.table import Column, Row, Table
 
 if TYPE_CHECKING:
-    from marginalia_tui.desk.library import BookLine
     from marginalia_tui.desk.opening import Desk
+    from marginalia_tui.desk.shelf import BookLine
     from marginalia_tui.store.bus import Touched
 
 OPENING = "Opening the studio"
@@ -85,7 +85,10 @@ class LibraryScreen(BaseScreen):
 
     async def read(self, desk: "Desk") -> None:
         """The list."""
-        books = await self.call(desk.library.books)
+        await self.show(await self.call(desk.library.books))
+
+    async def show(self, books: "list[BookLine]") -> None:
+        """Shows books."""
         rows = await self.call(book_rows, books)
         self._books = {book.uuid: book for book in books}
         self.table.empty = EMPTY

@@ -32,6 +32,8 @@ def test_the_screen_is_there_before_the_studio_is_open(home: Path) -> None:
     async def steps(rig: Rig) -> None:
         rig.held = 1
         await rig.until(lambda: rig.sees("Opening the studio"))
+        # The books are there before the rest of the studio is.
+        await rig.until(lambda: rig.sees("The library is empty"))
         assert rig.app.desk is None
         await rig.press("f5")
         await rig.reach(SettingsScreen)
