@@ -1,17 +1,22 @@
 """The answer that is being written: in memory only, bounded, read by a screen at its own pace."""
 
+import itertools
 import threading
 from dataclasses import dataclass
 
 MAX_LIVE = 100_000
 """Characters kept of the text, and of the reasoning."""
 
+_numbers = itertools.count(1)
+_versions = itertools.count(1)
+"""Of all buffers: a run that is paused and goes on has another one, and no number may come twice."""
+
 
 @dataclass(frozen=True, slots=True)
 class LiveAnswer:
     """A look at the answer.
 
-    `number` counts the answers of a run, `version` rises with every change; the totals count what was cut off too.
+    `number` is another one for each answer, `version` rises with every change; the totals count what was cut off too.
     """
 
     number: int
@@ -74,8 +79,8 @@ class LiveBuffer:
             self._call, self._call_size, self._note = "", 0, ""
             self._place = place
             self._open = True
-            self._number += 1
-            self._version += 1
+            self._number = next(_numbers)
+            self._version = next(_versions)
 
     def add(self, text: str = "", reasoning: str = "") -> None:
         """A piece arrives."""
@@ -85,7 +90,7 @@ class LiveBuffer:
             if reasoning:
                 self._reasoning.add(reasoning)
             self._note = ""
-            self._version += 1
+            self._version = next(_versions)
 
     def add_call(self, name: str = "", arguments: str = "") -> None:
         """A call begins, by its name, or its arguments grow."""
@@ -94,19 +99,19 @@ class LiveBuffer:
                 self._call, self._call_size = name, 0
             self._call_size += len(arguments)
             self._note = ""
-            self._version += 1
+            self._version = next(_versions)
 
     def wait(self, note: str) -> None:
         """Nothing arrives yet: what is waited for, in a sentence."""
         with self._lock:
             self._note = note
-            self._version += 1
+            self._version = next(_versions)
 
     def end(self) -> None:
         """The answer is in the transcript, or given up."""
         with self._lock:
             self._open = False
-            self._version += 1
+            self._version = next(_versions)
 
     def look(self, seen: int = -1) -> LiveAnswer | None:
         """What has arrived; None when no answer is being written, or nothing is newer than version `seen`."""

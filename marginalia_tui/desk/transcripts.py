@@ -5,6 +5,7 @@ report) is said in the words of the entry, so that it is read where it belongs a
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from marginalia_tui.agent import agents, transcript
 from marginalia_tui.agent.runs import get_run
@@ -91,22 +92,23 @@ def _entry(row: transcript.Entry, results: Mapping[str | None, transcript.Entry]
 
 
 def _call(name: str, arguments: str, result: transcript.Entry | None) -> EntryCall:
-    summary = _ABOVE if _said(name, arguments) else ""
     if result is None:
-        return EntryCall(name, arguments, summary=summary)
-    return EntryCall(name, arguments, result.message.text, result.message.ok, result.seconds or None, summary)
+        made = EntryCall(name, arguments)
+    else:
+        made = EntryCall(name, arguments, result.message.text, result.message.ok, result.seconds or None)
+    return replace(made, summary=_ABOVE) if _said(made) else made
 
 
 def _words(text: str, calls: Sequence[EntryCall]) -> str:
     """What was said, by the answer and by its calls; nothing twice."""
     for call in calls:
-        said = _said(call.name, call.arguments)
-        if said and said not in text:
+        if (said := _said(call)) and said not in text:
             text = f"{text.rstrip()}\n\n{said}".lstrip("\n")
     return text
 
 
-def _said(name: str, arguments: str) -> str:
-    if name not in _SAID:
+def _said(call: EntryCall) -> str:
+    """What a call says to the author; a refused one says nothing."""
+    if call.name not in _SAID or call.ok is False:
         return ""
-    return str((read_arguments(arguments) or {}).get(_SAID[name], "")).strip()
+    return str((read_arguments(call.arguments) or {}).get(_SAID[call.name], "")).strip()

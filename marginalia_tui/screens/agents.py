@@ -71,28 +71,23 @@ class AgentsScreen(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self._agents: dict[str, AgentLine] = {}
+        columns = [
+            Column("Agent", grow=2, minimum=10),
+            Column("Book", grow=2, minimum=8, drop=2),
+            Column("Status", width=15),
+            Column("Rounds", "right", drop=4),
+            Column("Tokens", "right", drop=3),
+            Column("Context", width=15, drop=5),
+            Column("Last", width=16, drop=6),
+        ]
+        self.table = Table(columns, empty="Opening the studio", id="agents")
+        """The agents."""
+        self._about = Static("", id="about", markup=False)
 
     def body(self) -> ComposeResult:
         """The table, and what the agent under the cursor last said."""
-        yield Table(
-            [
-                Column("Agent", grow=2, minimum=10),
-                Column("Book", grow=2, minimum=8, drop=2),
-                Column("Status", width=15),
-                Column("Rounds", "right", drop=4),
-                Column("Tokens", "right", drop=3),
-                Column("Context", width=15, drop=5),
-                Column("Last", width=16, drop=6),
-            ],
-            empty="Opening the studio",
-            id="agents",
-        )
-        yield Static("", id="about", markup=False)
-
-    @property
-    def table(self) -> Table:
-        """The agents."""
-        return self.query_one("#agents", Table)
+        yield self.table
+        yield self._about
 
     def on_mount(self) -> None:
         """The table has the focus."""
@@ -108,6 +103,8 @@ class AgentsScreen(BaseScreen):
         """The list."""
         agents = await self.call(desk.runs.agents)
         has_book = bool(agents) or (await self.call(desk.runs.choices)).any_book
+        if not self.is_attached:
+            return
         self._agents = {agent.uuid: agent for agent in agents}
         self.table.empty = EMPTY.format(new=key_of(self, "agents.new")) if has_book else NO_BOOK
         self.table.show([_row(agent) for agent in agents])
@@ -121,7 +118,7 @@ class AgentsScreen(BaseScreen):
     def _show_about(self) -> None:
         """What the agent under the cursor is, what can be done with it, and what it said last."""
         agent = self._current()
-        about = self.query_one("#about", Static)
+        about = self._about
         about.set_class(agent is not None, "-shown")
         if agent is not None:
             head = Content(visible_line(agent.name)).stylize("bold") + Content(f"   {visible_line(agent.model)}")

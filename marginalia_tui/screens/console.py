@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from marginalia_tui.screens import runwords
 from marginalia_tui.screens.base import BaseScreen
+from marginalia_tui.screens.chrome import SMALLEST
 from marginalia_tui.screens.console_panel import Panel, panel_lines, plan_now, plan_text
 from marginalia_tui.screens.livefeed import LiveFeed
 from marginalia_tui.screens.runline import Fact, RunLine
@@ -45,7 +46,8 @@ class ConsoleScreen(BaseScreen):
         Binding("y", "approve", "allow", id="console.approve"),
         Binding("Y", "approve_always", "allow always", id="console.approve_always"),
         Binding("d", "deny", "refuse", id="console.deny"),
-        Binding("tab", "switch_focus", "write", id="console.box", priority=True),
+        Binding("tab", "switch_focus", "write", show=False, id="console.box"),
+        Binding("i", "switch_focus", "write", id="console.write", key_display="Tab"),
         Binding("v", "review", "review", id="console.review"),
         Binding("r", "resume", "go on", id="console.resume"),
         Binding("z,f6", "pause", "pause", id="console.pause", key_display="z"),
@@ -56,37 +58,38 @@ class ConsoleScreen(BaseScreen):
         Binding("l", "plan", "plan", id="console.plan"),
         Binding("escape", "back", "back", id="console.back", key_display="Esc"),
     ]
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (SMALLEST[1], "-tiny"), (18, "-low"), (30, "-high")]
     mode_name = "agents"
     run: str
 
     def __init__(self, run: str) -> None:
         super().__init__()
         self.run = run
-        self._view: RunView | None = None
-        self._source: RunSource | None = None
+        self.view: RunView | None = None
+        """The run as it was last read."""
+        self.source: RunSource | None = None
+        """Where the rows come from; None until they were read."""
         self._feed: LiveFeed | None = None
         self._plan_open = False
         self._unfolded: set[str] = set()
         """The calls that were unfolded since they wait."""
+        self._looks_at_call = False
+        # Kept, and not looked for: a reading may come to its end when the screen is gone.
         self._line = RunLine(id="runline")
-
-    @property
-    def transcript(self) -> Transcript:
+        self._plan = Static("", id="plan", markup=False)
+        self.transcript = Transcript(empty="Reading the run", id="transcript")
         """The rows."""
-        return self.query_one(Transcript)
-
-    @property
-    def box(self) -> PromptBox:
+        self.panel = Panel(id="panel")
+        self.box = PromptBox(placeholder=PLACEHOLDER, id="box")
         """The box to the agent."""
-        return self.query_one(PromptBox)
 
     def body(self) -> ComposeResult:
         """How it stands, the plan, the rows, what waits, the box."""
         yield self._line
-        yield Static("", id="plan", markup=False)
-        yield Transcript(empty="Reading the run", id="transcript")
-        yield Panel(id="panel")
-        yield PromptBox(placeholder=PLACEHOLDER, id="box")
+        yield self._plan
+        yield self.transcript
+        yield self.panel
+        yield self.box
 
     def on_mount(self) -> None:
         """The rows have the focus; the live answer is fetched as often as it is drawn."""
@@ -97,7 +100,7 @@ class ConsoleScreen(BaseScreen):
 
     def on_text_area_changed(self) -> None:
         """What was written and not sent is there again when the console is opened anew."""
-        if self._source is not None:
+        if self.source is not None:
             self.desk.runs.drafts[self.run] = self.box.message
 
     def wants(self, touched: "Touched") -> bool:
@@ -109,13 +112,15 @@ class ConsoleScreen(BaseScreen):
     async def read(self, desk: "Desk") -> None:
         """The state of the run, and new rows."""
         view = await self.call(desk.runs.view, self.run)
-        source = self._source
+        source = self.source
         first_time = source is None
         if source is None:
             source = desk.runs.source(self.run)
         first = await self.call(_read_rows, source, self.transcript.text_width())
-        if self._source is None:
-            self._source = source
+        if not self.is_attached:
+            return
+        if self.source is None:
+            self.source = source
             self.transcript.empty = "Nothing was said yet."
             self.transcript.open(source)
             self._feed = LiveFeed(self.transcript, self.run, desk.runs, source)
@@ -131,26 +136,29 @@ class ConsoleScreen(BaseScreen):
 
     def _fetch_live(self) -> None:
         """Takes what has arrived since the last time."""
-        if self._feed is not None and self._view is not None:
+        if self._feed is not None and self.view is not None:
             if self._feed.fetch():
                 self.look_again()
-            self._show_line(self._view)
+            self._show_line(self.view)
 
     def _unfold_waiting(self, view: "RunView", source: "RunSource") -> None:
-        """A call that waits is shown with all that it would do."""
+        """A call that waits is shown with all that it would do; when it is decided the end is followed again."""
+        transcript, row = self.transcript, source.count() - 1
+        if not view.waiting and self._looks_at_call:
+            self._looks_at_call = False
+            transcript.cursor = None
+            transcript.action_go_end()
         for call in view.waiting[:1]:
-            if call.call in self._unfolded or not source.count():
-                continue
-            self._unfolded.add(call.call)
-            row = source.count() - 1
-            if call.place < len(self.transcript.entry(row).calls):
-                self.transcript.toggle(row, call.place)
-                self.transcript.cursor = Stop(row, call.place)
+            if call.call not in self._unfolded and row >= 0 and call.place < len(transcript.entry(row).calls):
+                self._unfolded.add(call.call)
+                self._looks_at_call = True
+                transcript.toggle(row, call.place)
+                transcript.cursor = Stop(row, call.place)
 
     # Showing
 
     def _show(self, view: "RunView") -> None:
-        self._view = view
+        self.view = view
         over = view.status in runwords.DEAF
         if over and self.box.has_focus:
             self.transcript.focus()
@@ -159,12 +167,11 @@ class ConsoleScreen(BaseScreen):
         self.say_where(f"{view.agent} on {view.book}")
         self._show_line(view)
         self.refresh_bindings()
-        self.query_one(Panel).show(panel_lines(view, lambda binding: runwords.key_of(self, binding)))
-        plan = self.query_one("#plan", Static)
+        self.panel.show(panel_lines(view, lambda binding: runwords.key_of(self, binding)))
         shown = self._plan_open and bool(view.plan)
         if shown:
-            plan.update(plan_text(view.plan, max(20, self.size.width - 4)))
-        plan.set_class(shown, "-shown")
+            self._plan.update(plan_text(view.plan, max(20, self.size.width - 4)))
+        self._plan.set_class(shown, "-shown")
 
     def _show_line(self, view: "RunView") -> None:
         answer = self._feed.answer if self._feed is not None and view.active else None
@@ -192,7 +199,7 @@ class ConsoleScreen(BaseScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what the run allows now."""
-        view = self._view
+        view = self.view
         if view is None:
             return action in ("back", "switch_focus")
         allowed = {
@@ -247,8 +254,8 @@ class ConsoleScreen(BaseScreen):
 
     def action_deny(self) -> None:
         """Refuses it, with a reason."""
-        if self._view and self._view.waiting:
-            self.do(self._deny(self._view.waiting[0].call))
+        if self.view and self.view.waiting:
+            self.do(self._deny(self.view.waiting[0].call))
 
     async def _deny(self, call: str) -> None:
         from marginalia_tui.widgets.dialogs import Ask
@@ -258,8 +265,8 @@ class ConsoleScreen(BaseScreen):
             await self.call(lambda: self.desk.runs.decide(self.run, call, approve=False, why=why))
 
     def _decide(self, *, approve: bool, always: bool = False) -> None:
-        if self._view and self._view.waiting:
-            call = self._view.waiting[0].call
+        if self.view and self.view.waiting:
+            call = self.view.waiting[0].call
             self.do(self.call(lambda: self.desk.runs.decide(self.run, call, approve=approve, always=always)))
 
     def action_pause(self) -> None:
@@ -280,7 +287,7 @@ class ConsoleScreen(BaseScreen):
         """Ends the run."""
         from marginalia_tui.screens.steering import ask_stop
 
-        if view := self._view:
+        if view := self.view:
             self.do(ask_stop(self.host, self.desk, self.run, view.agent, view.status))
 
     def action_finish(self) -> None:
@@ -296,13 +303,13 @@ class ConsoleScreen(BaseScreen):
     def action_plan(self) -> None:
         """Shows the plan, or hides it."""
         self._plan_open = not self._plan_open
-        if self._view:
-            self._show(self._view)
+        if self.view:
+            self._show(self.view)
 
     def action_cancel_queued(self) -> None:
         """Takes the newest message back that was not delivered yet."""
-        if self._view and self._view.queued:
-            newest = self._view.queued[-1]
+        if self.view and self.view.queued:
+            newest = self.view.queued[-1]
             self.do(self._cancel_queued(newest.id, newest.text))
 
     async def _cancel_queued(self, item: int, text: str) -> None:

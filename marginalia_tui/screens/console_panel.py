@@ -89,17 +89,18 @@ class Panel(VerticalScroll, can_focus=False):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.lines: list[tuple[str, str]] = []
+        self._words = Static("", markup=False)
 
     def compose(self) -> ComposeResult:
         """One text."""
-        yield Static("", markup=False)
+        yield self._words
 
     def show(self, lines: list[tuple[str, str]]) -> None:
         """Shows other lines."""
         if lines != self.lines:
             self.lines = lines
             parts = [Content(visible(text)).stylize(_STYLES[tone]) for tone, text in lines]
-            self.query_one(Static).update(Content("\n").join(parts))
+            self._words.update(Content("\n").join(parts))
             self.set_class(bool(lines), "-shown")
 
 

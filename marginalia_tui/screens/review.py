@@ -78,31 +78,18 @@ class ReviewScreen(BaseScreen):
         self._sides = False
         """Whether what both sides made of the base is shown instead of what is applied."""
         self._shown: object = None
+        columns = [Column("Part", "right", drop=2), Column("What", grow=1, minimum=10), Column("Change", drop=1)]
+        self.table = Table(columns, empty="Reading what the run changed", id="items")
+        """The changes."""
+        self.detail = ReviewDetail(id="detail")
+        """The words of the change."""
         self._over = False
         """Whether it is applied, or about to be: the plan is not read any more."""
 
-    @property
-    def table(self) -> Table:
-        """The changes."""
-        return self.query_one("#items", Table)
-
-    @property
-    def detail(self) -> ReviewDetail:
-        """The words of the change."""
-        return self.query_one(ReviewDetail)
-
     def body(self) -> ComposeResult:
         """The changes beside the words."""
-        yield Table(
-            [
-                Column("Part", "right", drop=2),
-                Column("What", grow=1, minimum=10),
-                Column("Change", drop=1),
-            ],
-            empty="Reading what the run changed",
-            id="items",
-        )
-        yield ReviewDetail(id="detail")
+        yield self.table
+        yield self.detail
 
     def on_mount(self) -> None:
         """The list has the focus."""
@@ -123,7 +110,7 @@ class ReviewScreen(BaseScreen):
     async def read(self, desk: "Desk") -> None:
         """The plan."""
         view = await self.call(desk.review.view, self.run)
-        if self._over:
+        if self._over or not self.is_attached:
             return
         first, self._view = self._view is None, view
         others = self.decisions.follow(view.plan)
@@ -214,7 +201,7 @@ class ReviewScreen(BaseScreen):
             compared = await self.call(
                 self.desk.review.compare, view.plan, item, field, take, text, self._shows_sides(item, field)
             )
-            if self._current() is item and self._current_field() is field and self.is_open:
+            if self.is_attached and self._current() is item and self._current_field() is field and self.is_open:
                 self._shown = wanted
                 self.detail.compare(compared)
 

@@ -32,35 +32,39 @@ class ReviewDetail(Vertical):
     }
     """
 
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._about = Static("", id="about", markup=False)
+        self._heads = [Static("", id=name, classes="head", markup=False) for name in ("head", "other-head")]
+        self._words = [WordDiff(empty="Nothing differs.", id=name) for name in ("diff", "other")]
+
     def compose(self) -> ComposeResult:
         """The lines, and two places for words."""
-        yield Static("", id="about", markup=False)
+        yield self._about
         with Vertical(id="words"):
-            for place, head, diff in (("first", "head", "diff"), ("second", "other-head", "other")):
+            for place, head, words in zip(("first", "second"), self._heads, self._words, strict=True):
                 with Vertical(id=place):
-                    yield Static("", id=head, classes="head", markup=False)
-                    yield WordDiff(empty="Nothing differs.", id=diff)
+                    yield head
+                    yield words
 
     @property
     def panes(self) -> list[WordDiff]:
         """The words that are seen, the second ones only where both sides are compared."""
-        return [self.query_one("#diff", WordDiff), *self.query("#other").results(WordDiff)][
-            : 1 + self.has_class("-two")
-        ]
+        return self._words[: 1 + self.has_class("-two")]
 
     def say(self, lines: Sequence[tuple[str, str]]) -> None:
         """Lines, each with a tone: `strong`, `plain`, `muted` or `attention`."""
         parts = [Content(visible_line(text)).stylize(_STYLES[tone]) for tone, text in lines]
-        self.query_one("#about", Static).update(Content("\n").join(parts))
+        self._about.update(Content("\n").join(parts))
 
     def compare(self, compared: "Sequence[Comparison]") -> None:
         """Shows one comparison, or two beside or below each other; none empties the place."""
         self.set_class(len(compared) > 1, "-two")
-        for number, (head, diff) in enumerate((("#head", "#diff"), ("#other-head", "#other"))):
-            words, title = self.query_one(diff, WordDiff), ""
+        for number, (head, words) in enumerate(zip(self._heads, self._words, strict=True)):
+            title = ""
             if number < len(compared):
                 words.show(compared[number].segments, unfolded=not compared[number].folds)
                 title = compared[number].title + (f"   {words.changes} paragraphs" if words.changes > 1 else "")
             else:
                 words.show((), unfolded=True)
-            self.query_one(head, Static).update(title)
+            head.update(title)
