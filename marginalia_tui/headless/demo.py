@@ -15,7 +15,7 @@ from marginalia_tui.agent import agents, transcript
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.merge.model import MergePlan, Picks
 from marginalia_tui.agent.merge.report import to_text
-from marginalia_tui.agent.runs import get_run
+from marginalia_tui.agent.runs import get_run, latest_runs
 from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.paths import typed_path
@@ -113,7 +113,17 @@ def _in_home(home: Path, options: argparse.Namespace) -> int:
     prepare_terminal()
     from marginalia_tui.app import run_app
 
-    return run_app(home, start=lambda opened: opened.runner.start(agent.uuid))
+    return run_app(home, start=lambda opened: start_or_find(opened, agent))
+
+
+def start_or_find(studio: Studio, agent: AgentDefinition) -> str:
+    """The run that is shown: the one that an earlier demo of this home left, or a new one."""
+    with studio.store.read() as tx:
+        left = latest_runs(tx).get(agent.uuid)
+    if left is not None and not left.status.ended:
+        studio.runner.recover(left.uuid)
+        return left.uuid
+    return studio.runner.start(agent.uuid)
 
 
 def _headless(studio: Studio, agent: AgentDefinition, sample: Sample, *, as_json: bool) -> int:

@@ -1,0 +1,180 @@
+"""The program as a person has it: in a pseudo-terminal of some size, with keys that are sent and a screen that is read.
+
+    with Terminal(home, size=(80, 24)) as seen:
+        seen.until("There is no book yet")
+        seen.send("n")
+
+Whoever waits, waits for what is to be seen, and reads what the program writes meanwhile. What stands on the screen is
+worked out by pyte, a terminal of its own.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pexpect
+import pyte
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 45.0
+"""How long a test waits for what must happen."""
+
+ENTER, ESCAPE, TAB, BACKSPACE = "\r", "\x1b", "\t", "\x7f"
+UP, DOWN, LEFT, RIGHT = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"
+F8, CTRL_C, CTRL_S, CTRL_Q = "\x1b[19~", "\x03", "\x13", "\x11"
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a program: that of the tests, without what would steer the screens."""
+    left = {name: value for name, value in os.environ.items() if not name.startswith(("TEXTUAL", "COLOR", "SSH"))}
+    for name in ("COLUMNS", "LINES", "NO_COLOR", "TMUX", "MARGINALIA_HOME"):
+        left.pop(name, None)
+    return {**left, "TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT), **more}
+
+
+def program(*arguments: object) -> list[str]:
+    """The command that runs the program with these arguments."""
+    return [sys.executable, "-m", "marginalia_tui", *map(str, arguments)]
+
+
+def say(home: Path, *verb: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """What a verb answers as JSON, in a process of its own."""
+    command = program("--home", home, "--json", *verb)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment(), **options
+    )
+
+
+class Terminal:
+    """The program in a pseudo-terminal.
+
+    Args:
+        arguments: those of the program.
+        size: columns and lines.
+        env: what its environment has more.
+    """
+
+    def __init__(
+        self, *arguments: object, size: tuple[int, int] = (80, 24), env: Mapping[str, str] | None = None
+    ) -> None:
+        columns, lines = size
+        self.screen = pyte.Screen(columns, lines)
+        self._stream = pyte.ByteStream(self.screen)
+        self.written = b""
+        """Everything that the program wrote."""
+        command, *rest = program(*arguments)
+        self._child = pexpect.spawn(
+            command, rest, env=environment(**(env or {})), dimensions=(lines, columns), timeout=SECONDS, echo=False
+        )
+        self._child.delaybeforesend = None
+        self._open = True
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        pid = self._child.pid
+        assert isinstance(pid, int)
+        return pid
+
+    def send(self, *keys: str) -> None:
+        """Presses keys."""
+        for key in keys:
+            self._child.send(key)
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Gives the terminal another size."""
+        self.screen.resize(lines, columns)
+        self._child.setwinsize(lines, columns)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Sends the program a signal."""
+        os.kill(self.pid, number)
+
+    # What is seen
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the screen, without the space at their ends."""
+        return [line.rstrip() for line in self.screen.display]
+
+    @property
+    def text(self) -> str:
+        """The whole screen, each line on one of its own."""
+        return "\n".join(self.lines)
+
+    def sees(self, *texts: str) -> bool:
+        """Whether all the texts stand on the screen."""
+        return all(text in self.text for text in texts)
+
+    def until(self, *texts: str, gone: Iterable[str] = (), seconds: float = SECONDS) -> None:
+        """Reads on until all the texts stand on the screen, and none of those that are to be gone."""
+        absent = tuple(gone)
+        self.wait(
+            lambda: self.sees(*texts) and not any(text in self.text for text in absent),
+            f"{texts}" + (f" without {absent}" if absent else ""),
+            seconds,
+        )
+
+    def wait(self, condition: Callable[[], bool], what: str, seconds: float = SECONDS) -> None:
+        """Reads on until a condition holds."""
+        end = time.monotonic() + seconds
+        while not condition():
+            left = end - time.monotonic()
+            assert self._open, f"the program ended before: {what}\n{self.text}\n{self.written[-3000:]!r}"
+            assert left > 0, f"never: {what}\n{self.text}"
+            self._read(min(left, 0.5))
+
+    def _read(self, seconds: float) -> None:
+        try:
+            piece = self._child.read_nonblocking(65536, timeout=seconds)
+        except pexpect.TIMEOUT:
+            return
+        except pexpect.EOF:
+            self._open = False
+            return
+        self.written += piece
+        self._stream.feed(piece)
+
+    # The end
+
+    def ended(self) -> int:
+        """Reads to the end of the program and answers its exit code; a signal that killed it is negative."""
+        end = time.monotonic() + SECONDS
+        while self._open:
+            assert time.monotonic() < end, f"the program does not end\n{self.text}"
+            self._read(0.5)
+        self._child.wait()
+        if self._child.signalstatus is not None:
+            return -int(self._child.signalstatus)
+        return int(self._child.exitstatus)
+
+    def hang_up(self) -> int:
+        """Takes the terminal away, as a line that breaks does, and answers the exit code."""
+        pid = self.pid
+        os.close(self._child.fileno())
+        _, status = os.waitpid(pid, 0)
+        self._open = False
+        self._child.closed, self._child.child_fd, self._child.terminated = True, -1, True
+        return os.waitstatus_to_exitcode(status)
+
+    def kill(self) -> None:
+        """Kills it without a chance to do anything."""
+        if self._child.isalive():
+            self._child.kill(signal.SIGKILL)
+        self._child.close(force=True)
+        self._open = False
+
+    def __enter__(self) -> "Terminal":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self._child.closed:
+            self.kill()
