@@ -106,11 +106,13 @@ class Decisions:
                 continue
             del self.picks[here]
             for other in self.items.values():
-                if here in other.depends_on:
+                needed = [each.name for each in other.fields if here in each.depends_on]
+                if here in other.depends_on or (needed and is_whole(other)):
                     waiting.append(other.id)
-                for each in other.fields:
-                    if here in each.depends_on and self.has_field(other, each.name):
-                        self._without_field(other, each.name, waiting)
+                    continue
+                for name in needed:
+                    if self.has_field(other, name):
+                        self._without_field(other, name, waiting)
 
     def _without_field(self, item: "MergeItem", field: str, empty: list[str]) -> None:
         left = frozenset(each.name for each in item.fields if self.has_field(item, each.name)) - {field}

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from marginalia_tui.screens.base import BaseScreen
+from marginalia_tui.screens.chrome import SMALLEST
 from marginalia_tui.screens.decisions import Decisions, Side, is_whole
 from marginalia_tui.screens.review_detail import ReviewDetail
 from marginalia_tui.screens.review_words import (
@@ -65,6 +66,7 @@ class ReviewScreen(BaseScreen):
         Binding("D", "discard", "discard", id="review.discard"),
         Binding("tab", "switch_focus", "words", id="review.focus", show=False, priority=True),
     ]
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (SMALLEST[1], "-tiny"), (18, "-low"), (30, "-high")]
     HORIZONTAL_BREAKPOINTS = [*BaseScreen.HORIZONTAL_BREAKPOINTS, (170, "-vast")]
     mode_name = "agents"
     run: str
@@ -73,7 +75,8 @@ class ReviewScreen(BaseScreen):
         super().__init__()
         self.run = run
         self.decisions = Decisions()
-        self._view: ReviewView | None = None
+        self.view: ReviewView | None = None
+        """The plan as it was last read."""
         self._field = 0
         self._sides = False
         """Whether what both sides made of the base is shown instead of what is applied."""
@@ -104,7 +107,7 @@ class ReviewScreen(BaseScreen):
 
     def wants(self, touched: "Touched") -> bool:
         """The run, and its book."""
-        view = self._view
+        view = self.view
         return not self._over and (touched.run(self.run) or (view is not None and touched.book(view.plan.book)))
 
     async def read(self, desk: "Desk") -> None:
@@ -112,10 +115,11 @@ class ReviewScreen(BaseScreen):
         view = await self.call(desk.review.view, self.run)
         if self._over or not self.is_attached:
             return
-        first, self._view = self._view is None, view
+        first, self.view = self.view is None, view
         others = self.decisions.follow(view.plan)
         if others and not first:
-            self.host.tell(f"The book changed meanwhile: {others:,} of the changes are others now. Look again.")
+            words = "is another one" if others == 1 else "are others"
+            self.host.tell(f"The book changed meanwhile: {counted(others, 'change')} {words} now.")
         self.table.empty = (
             "The run changed nothing that the book does not have.\n\n"
             f"{key_of(self, 'review.apply')}  ends the run\n{key_of(self, 'review.back')}  goes back"
@@ -130,7 +134,7 @@ class ReviewScreen(BaseScreen):
     # The list
 
     def _show_rows(self) -> None:
-        view = self._view
+        view = self.view
         if view is None:
             return
         self.table.show([self._row(item) for item in view.plan.items])
@@ -182,7 +186,7 @@ class ReviewScreen(BaseScreen):
         self.do(self._draw_detail())
 
     async def _draw_detail(self) -> None:
-        view, item, field = self._view, self._current(), self._current_field()
+        view, item, field = self.view, self._current(), self._current_field()
         if self._over:
             return
         if view is None or item is None:
@@ -219,7 +223,7 @@ class ReviewScreen(BaseScreen):
     def on_word_diff_stepped(self, event: WordDiff.Stepped) -> None:
         """Where the author is among the changes."""
         event.stop()
-        self.say_where(f"Review: {self._view.agent if self._view else ''}", f"change {event.current} of {event.count}")
+        self.say_where(f"Review: {self.view.agent if self.view else ''}", f"change {event.current} of {event.count}")
 
     # Keys
 
@@ -227,7 +231,7 @@ class ReviewScreen(BaseScreen):
         """Only what the change under the cursor allows."""
         if self._over:
             return action in ("back", "undo")
-        item = self._current() if self.is_mounted and self._view else None
+        item = self._current() if self.is_mounted and self.view else None
         field = self._current_field() if item else None
         several = bool(item and not is_whole(item) and len(item.fields) > 1)
         allowed = {
@@ -241,8 +245,8 @@ class ReviewScreen(BaseScreen):
             "other_look": bool(field and field.base != field.book and item and item.change == "changed"),
             "edit": bool(field and field.type.editable and item and item.change != "deleted" and not item.problem),
             "step": item is not None,
-            "apply": self._view is not None,
-            "discard": self._view is not None,
+            "apply": self.view is not None,
+            "discard": self.view is not None,
             "undo": False,
         }
         return allowed.get(action, True)
@@ -326,11 +330,11 @@ class ReviewScreen(BaseScreen):
         from marginalia_tui.screens.text_editor import TextEditor
 
         item, field = self._current(), self._current_field()
-        if self._view is None or item is None or field is None or not field.type.editable:
+        if self.view is None or item is None or field is None or not field.type.editable:
             return
         key = (item.id, field.name)
         take, own = self.decisions.take.get(key), self.decisions.texts.get(key)
-        now = result_text(self._view.plan, field, take, own)
+        now = result_text(self.view.plan, field, take, own)
         text = await self.host.ask(TextEditor(now, title=f"{title_of(item)}: {field.label} to apply"))
         if text is not None and text != now:
             self.decisions.write(item, field, text)
@@ -345,7 +349,7 @@ class ReviewScreen(BaseScreen):
     async def _apply(self) -> None:
         from marginalia_tui.widgets.dialogs import Confirm
 
-        view = self._view
+        view = self.view
         if view is None:
             return
         if not await self.host.ask(Confirm(apply_question(self.decisions), severity="changes the book")):
@@ -368,10 +372,10 @@ class ReviewScreen(BaseScreen):
         self._show_applied(done)
 
     def _show_applied(self, done: "AppliedView") -> None:
-        assert self._view is not None
+        assert self.view is not None
         self.table.focus()
         self.refresh_bindings()
-        self.say_where(f"Review: {self._view.agent}", f"applied {counted(done.applied, 'change')}")
+        self.say_where(f"Review: {self.view.agent}", f"applied {counted(done.applied, 'change')}")
         self._shown = None
         self.detail.compare(())
         self.detail.say(applied_words(done, key_of(self, "review.undo"), key_of(self, "review.back")))

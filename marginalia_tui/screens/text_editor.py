@@ -6,9 +6,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
 from marginalia_tui.domain.visible import visible_line
+from marginalia_tui.widgets.editor import Editor
 
 
 class TextEditor(ModalScreen[str | None]):
@@ -21,10 +22,10 @@ class TextEditor(ModalScreen[str | None]):
 
     DEFAULT_CSS = """
     TextEditor {
-        & > Vertical { background: $background; padding: 0 1; }
-        & #title { height: 1; color: $accent; text-style: bold; }
-        & #keys { height: 1; color: $muted; }
-        & TextArea { height: 1fr; border: none; max-width: 84; }
+        & > Vertical { background: $background; align-horizontal: center; }
+        & #title { height: 1; padding: 0 1; background: $panel; color: $accent; text-style: bold; }
+        & #keys { height: 1; padding: 0 1; background: $panel; color: $muted; }
+        & Editor { height: 1fr; max-width: 84; margin: 1 0; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -34,22 +35,24 @@ class TextEditor(ModalScreen[str | None]):
 
     def __init__(self, text: str, *, title: str) -> None:
         super().__init__()
-        self._text, self._title = text, title
+        self._title = title
+        self.area = Editor(text)
+        """Where it is written."""
 
     def compose(self) -> ComposeResult:
         """The text between two lines."""
         with Vertical():
             yield Static(visible_line(self._title), id="title", markup=False)
-            yield TextArea(self._text, soft_wrap=True)
-            yield Static("Ctrl+S keeps it, Esc leaves it as it was", id="keys", markup=False)
+            yield self.area
+            yield Static("Ctrl+S keeps it   Esc leaves it as it was", id="keys", markup=False)
 
     def on_mount(self) -> None:
         """The text has the focus."""
-        self.query_one(TextArea).focus()
+        self.area.focus()
 
     def action_keep(self) -> None:
         """Dismisses with the text."""
-        self.dismiss(self.query_one(TextArea).text)
+        self.dismiss(self.area.content)
 
     def action_cancel(self) -> None:
         """Dismisses with None."""

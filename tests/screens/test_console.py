@@ -141,7 +141,7 @@ def test_a_question_is_answered_in_the_box(home: Path) -> None:
             await status(rig, console, "IDLE")
             assert sum("British or American?" in line for line in rig.lines()) == 1
             assert _panel(console) == "It waits for your answer: Tab, write, Enter."
-            assert console.box.placeholder.startswith("Answer the agent")
+            assert str(console.box.placeholder).startswith("Answer the agent")
             await _say(rig, console, "British.")
             await status(rig, console, "DONE")
             assert server.chats[1].messages[-1]["content"] == "British."

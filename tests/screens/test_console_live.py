@@ -73,21 +73,25 @@ def test_thoughts_and_words_appear_while_they_stream(home: Path) -> None:
 
 def test_each_piece_is_added_to_what_is_there(home: Path) -> None:
     gates = [threading.Event() for _ in range(3)]
-    steps_sent: list[Step] = [chunk({"content": "one "})]
-    for number, gate in enumerate(gates):
-        steps_sent += [Pause(gate), chunk({"content": f"{('two', 'three', 'four')[number]} "})]
-    with ScriptedServer([stream(*steps_sent, *ASK)]) as server:
+    pieces: list[Step] = [chunk({"content": "one"})]
+    for gate, word in zip(gates, ("two", "three", "four"), strict=True):
+        pieces += [Pause(gate), chunk({"content": f" {word}"})]
+    last = threading.Event()
+    with ScriptedServer([stream(*pieces, Pause(last), *ASK)]) as server:
         agent_home(home, server.url)
 
         async def steps(rig: Rig) -> None:
             console = await start(rig)
-            for gate, words in zip([None, *gates], ("one", "one two", "one two three", None), strict=True):
-                if gate is not None:
-                    gate.set()
-                if words is not None:
-                    await rig.until(lambda words=words: rig.sees(f"agent   {words} ▌") or rig.sees(f"{words}▌"), words)
+            await rig.until(lambda: rig.sees("agent   one▌"))
+            gates[0].set()
+            await rig.until(lambda: rig.sees("agent   one two▌"))
+            gates[1].set()
+            await rig.until(lambda: rig.sees("agent   one two three▌"))
+            gates[2].set()
+            await rig.until(lambda: rig.sees("agent   one two three four▌"))
+            last.set()
             await status(rig, console, "IDLE")
-            await rig.until(lambda: rig.sees("one two three four"))
+            assert _count(rig, "one two three four") == 1
 
         play(home, steps)
 
