@@ -34,7 +34,9 @@ class NewsHost(BarHost):
         self._bell_lock = threading.Lock()
         self._rung: Touched | None = None
         self._rang_at = 0.0
-        self._told: frozenset[str] = frozenset()
+        self._told: dict[str, str] = {}
+        self._news_read = False
+        self._news_wanted = False
 
     def on_commit(self, touched: "Touched") -> None:
         """On the thread that committed."""
@@ -67,19 +69,42 @@ class NewsHost(BarHost):
 
     async def read_news(self, desk: "Desk") -> None:
         """Reads which runs work and which need the author, and tells of those that begin to."""
-        news: News = await self.call(desk.news)
+        self._news_wanted = True
+        if self._news_read:
+            return
+        self._news_read = True
+        try:
+            while self._news_wanted:
+                self._news_wanted = False
+                news: News = await self.call(desk.news)
+                self._tell_news(news)
+        finally:
+            self._news_read = False
+
+    def _tell_news(self, news: "News") -> None:
         asking = {each.run: each for each in news.asking}
-        for run in asking.keys() - self._told:
-            self._tell_of(asking[run])
-        self._told = frozenset(asking)
+        for run in self._told.keys() - asking.keys():
+            self.seen(run)
+            del self._told[run]
+        for run in asking.keys() - self._told.keys():
+            self._told[run] = self._tell_of(asking[run])
         self.news = news
 
-    def _tell_of(self, asking: "Asking") -> None:
+    def _tell_of(self, asking: "Asking") -> str:
+        """Tells that a run needs the author, who does not see it; answers the words."""
+        words = f"{asking.agent} {asking.why}. F8 goes there."
         here = self.screen
-        if isinstance(here, BaseScreen) and here.run == asking.run:
-            return
-        self.bell()
-        self.tell(f"{asking.agent} {asking.why}. F8 goes there.")
+        if not (isinstance(here, BaseScreen) and here.run == asking.run):
+            self.bell()
+            self.tell(words)
+        return words
+
+    def seen(self, run: str) -> None:
+        """Takes back the notice of a run: the author is there, or it needs nobody any more."""
+        words = self._told.get(run)
+        for notice in list(self._notifications):
+            if notice.message == words:
+                self._unnotify(notice)
 
 
 def _both(one: "Touched", other: "Touched") -> "Touched":

@@ -135,6 +135,8 @@ class BaseScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Textual: it is seen again."""
+        if self.run is not None:
+            self.host.seen(self.run)
         self.look_again()
 
     def on_looked(self, event: Looked) -> None:

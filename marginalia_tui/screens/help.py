@@ -68,8 +68,8 @@ def _plain(text: str) -> str:
 
 
 def read_manual() -> dict[str, str]:
-    """The pages of the manual by name."""
-    return {name: manual_page(name) for name in manual_pages()}
+    """The pages of the manual by name, the one to begin with first."""
+    return {name: manual_page(name) for name in sorted(manual_pages(), key=lambda name: (name != "start", name))}
 
 
 def page_title(name: str, text: str) -> str:

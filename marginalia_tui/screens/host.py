@@ -125,6 +125,10 @@ class Host(ThemedApp[int]):
         """Goes to the console of a run."""
         raise NotImplementedError
 
+    def seen(self, run: str) -> None:
+        """Takes back the notice of a run, which the author sees now."""
+        raise NotImplementedError
+
     def open_bar(self, text: str | None = None) -> None:
         """Opens the command bar on the screen that is seen."""
         raise NotImplementedError

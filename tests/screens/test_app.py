@@ -373,10 +373,11 @@ def test_a_run_that_needs_the_author_is_told_and_counted(home: Path) -> None:
     async def steps(rig: Rig) -> None:
         run = await rig.app.call(_run, rig, book, RunStatus.IDLE, "What is the lamp made of?")
         await rig.until(lambda: rig.sees("1!"))
-        assert any("F8 goes there" in notice for notice in rig.notices)
+        await rig.until(lambda: any("F8 goes there" in notice for notice in rig.notices))
         await rig.press("f8")
         await rig.until(lambda: isinstance(rig.app.screen, BaseScreen) and rig.app.screen.run == run)
         assert rig.app.current_mode == "agents"
+        await rig.until(lambda: not rig.notices, "the notice is taken back")
 
     play(home, steps)
 
