@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -42,6 +43,10 @@ log = logging.getLogger(__name__)
 PARK_SECONDS = 5.0
 """How long the end waits for the runs to be parked."""
 TWICE_SECONDS = 2.0
+
+_ALWAYS = frozenset({"ctrl+c", "ctrl+q"})
+_AT_ONCE = _ALWAYS | {"q", "up", "down", "pageup", "pagedown", "home", "end", *"LBAS", "f1", "f2", "f3", "f4", "f5"}
+"""The keys that need no open studio."""
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -150,6 +155,9 @@ class MarginaliaApp(NewsHost):
         self._ended = threading.Event()
         self._interrupted_at = 0.0
         self._unsubscribe: Callable[[], None] | None = None
+        self._opening = True
+        self._early: list[events.Key] = []
+        """What was typed before the studio was open."""
 
     @property
     def studio(self) -> "Studio | None":
@@ -163,11 +171,28 @@ class MarginaliaApp(NewsHost):
         self._main_loop = asyncio.get_running_loop()
         self.call_after_refresh(lambda: self.do(self._open()))
 
+    async def on_event(self, event: events.Event) -> None:
+        """Textual: holds the keys back that come before the studio is open, so that none of them is lost."""
+        if self._opening and isinstance(event, events.Key) and event.key not in (_ALWAYS if self._early else _AT_ONCE):
+            self._early.append(event)
+        else:
+            await super().on_event(event)
+
+    def _opened(self) -> None:
+        """Does what was typed meanwhile."""
+        self._opening = False
+        for key in self._early:
+            self.post_message(key)
+        self._early.clear()
+
     async def _open(self) -> None:
+        self._opening = True
         try:
             await self._show_shelf()
             desk = await self.call(self._opener, self.home)
         except MarginaliaError as error:
+            self._opening = False
+            self._early.clear()
             self._show_closed(error)
             return
         if self._leaving:
@@ -179,6 +204,7 @@ class MarginaliaApp(NewsHost):
         for screen in self.screen_stack:
             if isinstance(screen, BaseScreen):
                 screen.look_again()
+        self._opened()
         await self.read_news(desk)
         self.crew.start(desk.tidy)
         # The other screens are imported before their keys are pressed.

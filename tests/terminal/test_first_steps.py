@@ -48,3 +48,14 @@ def test_a_book_is_imported_read_edited_saved_and_the_edit_undone(home: Path, tm
         seen.send("q")
         assert seen.ended() == 0
     assert "Once." not in say(home, "exec", "--book", "The Novel", "/get-part 1").stdout
+
+
+def test_keys_that_are_typed_before_the_studio_is_open_are_not_lost(home: Path) -> None:
+    with Terminal("--home", home) as seen:
+        seen.until("[Library]")
+        seen.send("n")
+        seen.until("Title of the new book")
+        seen.send("Early" + ENTER)
+        seen.until("[Book]", "Early")
+        seen.send("q")
+        assert seen.ended() == 0
