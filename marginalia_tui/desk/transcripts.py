@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from marginalia_tui.agent import agents, transcript
 from marginalia_tui.agent.runs import get_run
-from marginalia_tui.agent.tools import ASK_USER, FINISH
+from marginalia_tui.agent.tools import ASK_USER, FINISH, UPDATE_PLAN
 from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.llm.calls import read_arguments
 from marginalia_tui.studio import Studio
@@ -86,7 +86,7 @@ def _entry(row: transcript.Entry, results: Mapping[str | None, transcript.Entry]
         return Entry(row.uuid, "agent", _words(message.text, calls), calls, message.reasoning, row.created, flag)
     if row.notice == "start" and task:
         # What stands there is said to the model; what the author asked for is the task.
-        return Entry(row.uuid, "author", task, created=row.created, flag="the task")
+        return Entry(row.uuid, "author", task, created=row.created)
     role: Speaker = "author" if row.notice is None else "notice"
     return Entry(row.uuid, role, message.text, created=row.created, flag=row.notice or "")
 
@@ -96,7 +96,21 @@ def _call(name: str, arguments: str, result: transcript.Entry | None) -> EntryCa
         made = EntryCall(name, arguments)
     else:
         made = EntryCall(name, arguments, result.message.text, result.message.ok, result.seconds or None)
-    return replace(made, summary=_ABOVE) if _said(made) else made
+    return replace(made, summary=_summary(made))
+
+
+def _summary(call: EntryCall) -> str:
+    """The call in a few words; empty leaves that to whoever shows it."""
+    if _said(call):
+        return _ABOVE
+    if call.name != UPDATE_PLAN:
+        return ""
+    steps = (read_arguments(call.arguments) or {}).get("steps")
+    if not isinstance(steps, list):
+        return ""
+    now = [each for each in steps if isinstance(each, dict) and each.get("status") == "in_progress"]
+    count = f"{len(steps):,} step{'' if len(steps) == 1 else 's'}"
+    return f"{count}, now: {now[0].get('step', '')}" if now else count
 
 
 def _words(text: str, calls: Sequence[EntryCall]) -> str:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 EMPTY = """No agent yet.
 
-An agent is a language model, or the embedded proofreader, that works on a copy of one of your books.
-You review what it changed, word by word, before anything of it is in the book.
+An agent is a language model, or the embedded proofreader.
+It works on a copy of a book. What it changed you review word by word
+before anything of it is in your book.
 
 {new}  makes the first one"""
 NO_BOOK = """No agent yet, and no book for one.

@@ -185,7 +185,7 @@ class ConsoleScreen(BaseScreen):
             Fact(f"cost {view.cost:.2f}" if view.cost else "", f"{view.cost:.2f}"),
         ]
         now = "" if self._plan_open else plan_now(view.plan)
-        if view.active and not view.here:
+        if view.active and not view.here and not view.waiting:
             now = "worked by another process: answers appear when they are whole"
         elif answer is not None and answer.note:
             now = answer.note

@@ -77,9 +77,19 @@ class Decisions:
         if item.problem is not None:
             return "conflict"
         waiting = self.open_conflicts(item)
-        if waiting and (item.id not in self.picks or len(waiting) == len(item.fields) or is_whole(item)):
+        if waiting and (is_whole(item) or not self._brings_something(item, waiting)):
             return "conflict"
         return "on" if item.id in self.picks else "off"
+
+    def _brings_something(self, item: "MergeItem", waiting: list[str]) -> bool:
+        """Whether anything of an item is applied as it is picked now."""
+        return any(
+            self.has_field(item, each.name)
+            and each.name not in waiting
+            and each.problem is None
+            and self.take.get((item.id, each.name)) != "book"
+            for each in item.fields
+        )
 
     def count_ready(self) -> int:
         """The picked items of which something is applied now."""
@@ -88,13 +98,15 @@ class Decisions:
     # Deciding
 
     def pick(self, item: str) -> None:
-        """Picks an item with all that it needs."""
+        """Picks an item with all that it needs. Of what is taken whole, a side for the book is forgotten with that."""
         waiting = [item]
         while waiting:
             here = waiting.pop()
             found = self.items.get(here)
             if found is not None and found.problem is None and here not in self.picks:
                 self.picks[here] = None
+                if is_whole(found) and any(self.take.get((here, each.name)) == "book" for each in found.conflicts):
+                    self._forget(here)
                 waiting.extend(_needs(found))
 
     def drop(self, item: str) -> None:
@@ -145,7 +157,11 @@ class Decisions:
 
     def pick_all(self) -> None:
         """Picks everything that can be applied."""
-        self.picks = {item.id: None for item in self.items.values() if item.problem is None}
+        for item in self.items:
+            if item in self.picks:
+                self.picks[item] = None
+            else:
+                self.pick(item)
 
     def pick_none(self) -> None:
         """Picks nothing."""

@@ -54,8 +54,7 @@ def test_a_run_is_told_from_its_task_to_its_report(home: Path) -> None:
             console = await start(rig)
             await status(rig, console, "DONE")
             lines = [line.strip() for line in rig.lines()]
-            assert "author  the task" in lines
-            assert "Correct the slips." in lines
+            assert "author  Correct the slips." in lines
             assert any(line.startswith("agent   I correct it.") for line in lines)
             assert any('edit-part h:m1 "teh cat" "the cat"' in line and " ok " in line for line in lines)
             assert "One slip corrected." in "\n".join(lines)

@@ -441,7 +441,7 @@ def test_of_a_transcript_of_ten_thousand_rows_only_what_is_seen_is_read(home: Pa
             read_more, laid_more = counts()
             assert read_more - read <= 80 and laid_more - laid_out <= 80
             await rig.press("home")
-            await rig.until(lambda: rig.sees("the task"))
+            await rig.until(lambda: rig.sees("Correct the slips."))
             jumped = counts()
             assert jumped[0] - read_more <= 160 and jumped[1] - laid_more <= 80
 

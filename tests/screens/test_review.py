@@ -11,6 +11,7 @@ import pytest
 from marginalia_tui.agent.review import Reviews
 from marginalia_tui.agent.runs import get_run
 from marginalia_tui.commands.context import AlwaysYes
+from marginalia_tui.domain.clock import Clock
 from marginalia_tui.domain.errors import StatusConflict
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.runs import RunStatus
@@ -75,11 +76,11 @@ class Case:
         change(self.store, self.book, self.copy, "agent", do)
 
 
-def make(home: Path, do: Callable[[Case], None], *, seen: bool = True) -> tuple[str, str]:
+def make(home: Path, do: Callable[[Case], None], *, seen: bool = True, clock: Clock | None = None) -> tuple[str, str]:
     """A home with a run that did something and is done; answers book and run."""
     with ScriptedServer([calls(("ask_user", {"question": "More?"}))]) as server:
-        book, agent = agent_home(home, server.url, texts=TEXTS)
-        with closing(Studio(home, pace=0)) as studio:
+        book, agent = agent_home(home, server.url, texts=TEXTS, clock=clock)
+        with closing(Studio(home, pace=0, clock=clock)) as studio:
             run = studio.runner.start(agent)
             studio.runner.wait(run, lambda seen: seen.status is RunStatus.IDLE, 20)
             studio.runner.finish(run)
