@@ -66,14 +66,12 @@ def _check_book_there(tx: ReadTx, book: str) -> None:
 def left_to_work(tx: ReadTx, run: Run) -> bool:
     """Whether there is something to do in a run that nobody works, without another word of the author."""
     match run.status:
-        case RunStatus.PAUSED:
-            return run.wish in ("recovered", "parked")
         case RunStatus.IDLE:
             return bool(transcript.queued(tx, run.uuid))
         case RunStatus.WAITING_APPROVAL:
             return not approvals.pending(tx, run.uuid)
         case _:
-            return run.status is RunStatus.RUNNING
+            return run.interrupted
 
 
 def drop_reviewed_copies(tx: WriteTx, agent: str) -> None:

@@ -5,9 +5,11 @@ message of the author); then a worker begins, or the one that works hears of the
 works is steered by its row alone.
 """
 
+import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from marginalia_tui.agent import admission, approvals, opening, runs, transcript
@@ -19,7 +21,7 @@ from marginalia_tui.agent.tools import build_tools
 from marginalia_tui.agent.worker import Observer, Worker
 from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.domain.chat import Message
-from marginalia_tui.domain.errors import Busy, Invalid, StatusConflict
+from marginalia_tui.domain.errors import Busy, Invalid, MarginaliaError, StatusConflict
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.llm.models import Models
 from marginalia_tui.services.models import get_model
@@ -30,12 +32,18 @@ from marginalia_tui.store.journal import Act
 from marginalia_tui.store.spaces import copy_book
 from marginalia_tui.store.store import ReadTx, Store, WriteTx
 
+log = logging.getLogger(__name__)
+
 PARK_SECONDS = 5.0
 """How long the end of the studio waits for its workers."""
 
 _RESUMABLE = (RunStatus.PAUSED, RunStatus.STOPPED_KEPT, RunStatus.FAILED)
 
 RECOVERED = "The studio ended while it worked. Resume it, and it goes on exactly where it was."
+
+
+_Taken = tuple[RunSetup, lease.Lease]
+"""What the work of a run begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,8 @@ class Runner:
             NotFound: its model or book is gone.
         """
         run = self._store.clock.new_uuid()
-        with self._store.write(Act(actor="studio", label="start of a run", run=run)) as tx:
+        act = Act(actor="studio", label="start of a run", run=run)
+        with self._beginning(run, observers) as taken, self._store.write(act) as tx:
             setup = self._setup(tx, agent)
             admission.check_start(tx, setup.agent, setup.settings)
             admission.drop_reviewed_copies(tx, agent)
@@ -96,8 +105,7 @@ class Runner:
             first = message.strip() or opening.first_words(definition, interactive=interactive)
             transcript.append(tx, run, Message(role="user", text=first), notice=None if message.strip() else "start")
             opening.name_parts(tx, run, definition.book)
-            held = lease.take(tx, run)
-        self._begin(setup, held, observers)
+            taken.append((setup, lease.take(tx, run)))
         return run
 
     def resume(self, run: str, note: str = "", observers: Sequence[Observer] = ()) -> None:
@@ -153,18 +161,16 @@ class Runner:
         """
         if not text.strip():
             raise Invalid("Write something to send.")
-        with self._store.write(Act(actor="author", label="message", run=run)) as tx:
+        act = Act(actor="author", label="message", run=run)
+        with self._beginning(run, observers) as taken, self._store.write(act) as tx:
             seen = get_run(tx, run)
             if seen.status.ended or seen.status is RunStatus.DONE:
                 raise StatusConflict(f"The run is {seen.status.value}: start another one to go on with the agent.")
             transcript.enqueue(tx, run, "author", text.strip())
             left_alone = seen.status is RunStatus.RUNNING and lease.is_free(self._store, run, seen.epoch)
-            going_on = not detach and (left_alone or seen.status in (RunStatus.IDLE, *_RESUMABLE))
-            if going_on:
-                taken = self._take_up(tx, seen)
-        if going_on:
-            self._begin(*taken, observers)
-        return going_on
+            if not detach and (left_alone or seen.status in (RunStatus.IDLE, *_RESUMABLE)):
+                taken.append(self._take_up(tx, seen))
+        return bool(taken)
 
     def decide(
         self,
@@ -194,17 +200,15 @@ class Runner:
         Raises:
             NotFound: no such call waits.
         """
-        with self._store.write(Act(actor="author", label=decision, run=run)) as tx:
+        act = Act(actor="author", label=decision, run=run)
+        with self._beginning(run, observers) as taken, self._store.write(act) as tx:
             seen = get_run(tx, run)
             decided = approvals.decide(tx, run, call, decision, why.strip())
             if always and decision == "approve":
                 runs.approve_always(tx, seen, decided.command)
-            going_on = not approvals.pending(tx, run) and not detach
-            if going_on:
-                taken = self._take_up(tx, seen)
-        if going_on:
-            self._begin(*taken, observers)
-        return going_on
+            if not approvals.pending(tx, run) and not detach:
+                taken.append(self._take_up(tx, seen))
+        return bool(taken)
 
     def _go_on(
         self,
@@ -215,16 +219,46 @@ class Runner:
         note: str = "",
         take_over: bool = False,
     ) -> None:
-        with self._store.write(Act(actor="author", label="resume", run=run)) as tx:
+        act = Act(actor="author", label="resume", run=run)
+        with self._beginning(run, observers) as taken, self._store.write(act) as tx:
             seen = get_run(tx, run)
             if seen.status not in expected:
                 raise StatusConflict(f"The run is {seen.status.value}, so it can't go on: look again.")
-            if seen.status is not RunStatus.RUNNING:
+            if note or not seen.interrupted:
                 opening.say_go_on(tx, run, note)
-            taken = self._take_up(tx, seen, take_over=take_over)
-        self._begin(*taken, observers)
+            taken.append(self._take_up(tx, seen, take_over=take_over))
 
-    def _take_up(self, tx: WriteTx, seen: Run, *, take_over: bool = False) -> tuple[RunSetup, lease.Lease]:
+    @contextmanager
+    def _beginning(self, run: str, observers: Sequence[Observer]) -> Iterator[list[_Taken]]:
+        """Begins the work that is taken up in its block.
+
+        Whatever comes between the commit and the beginning (the disk, a signal that ends the program), no run is left
+        that only seems to be worked.
+        """
+        taken: list[_Taken] = []
+        try:
+            yield taken
+            for setup, held in taken:
+                self._begin(setup, held, observers)
+        except BaseException:
+            self._let_go(run, taken)
+            raise
+
+    def _let_go(self, run: str, taken: Sequence[_Taken]) -> None:
+        with self._lock:
+            worker = self._workers.get(run)
+            if worker is not None and worker.began:
+                return
+            if taken:
+                self._workers.pop(run, None)
+        for _, held in taken:
+            held.release()
+        try:
+            self.recover(run)
+        except MarginaliaError as error:
+            log.error("run %s: it could not be left as paused: %s", run, error)
+
+    def _take_up(self, tx: WriteTx, seen: Run, *, take_over: bool = False) -> _Taken:
         """Has a run be RUNNING, and worked by this process."""
         setup = self._setup(tx, seen.agent)
         if seen.status is not RunStatus.RUNNING:
@@ -233,12 +267,7 @@ class Runner:
         return setup, lease.take(tx, seen.uuid, take_over=take_over)
 
     def _begin(self, setup: RunSetup, held: lease.Lease, observers: Sequence[Observer]) -> None:
-        try:
-            worker = Worker(setup, held, observers)
-        except BaseException:
-            # Held by a process that does not work it, nobody could take it up.
-            held.release()
-            raise
+        worker = Worker(setup, held, observers)
         with self._lock:
             self._workers[held.run] = worker
             closing = self._closing

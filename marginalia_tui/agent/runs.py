@@ -52,6 +52,13 @@ class Run:
     changed: int
 
     @property
+    def interrupted(self) -> bool:
+        """Whether it stands where it is because its process ended, and not because somebody wanted it to."""
+        return self.status is RunStatus.RUNNING or (
+            self.status is RunStatus.PAUSED and self.wish in ("recovered", "parked")
+        )
+
+    @property
     def copy(self) -> int:
         """The working copy.
 

@@ -106,6 +106,11 @@ class Worker:
         """Begins to work."""
         self._thread.start()
 
+    @property
+    def began(self) -> bool:
+        """Whether its thread was started."""
+        return self._thread.ident is not None
+
     def park(self, reason: str = PARKED) -> None:
         """Gives up the request or call that goes on, and pauses the run for a reason."""
         self._parking = reason

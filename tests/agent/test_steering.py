@@ -8,6 +8,7 @@ import pytest
 from marginalia_tui.agent import approvals
 from marginalia_tui.agent.events import Rested, RunEvent
 from marginalia_tui.agent.runner import Runner
+from marginalia_tui.agent.runs import list_runs
 from marginalia_tui.agent.worker import Worker
 from marginalia_tui.commands.context import Control
 from marginalia_tui.commands.dispatch import Dispatcher
@@ -105,9 +106,63 @@ def test_a_worker_that_can_not_begin_leaves_the_run_free(store: Store, monkeypat
         with monkeypatch.context() as patch, pytest.raises(StoreError):
             patch.setattr(Worker, "__init__", broken)
             made.start()
-        (run,) = made.runner.recover()
+        with store.read() as tx:
+            (left,) = list_runs(tx)
+        assert left.status is RunStatus.PAUSED
+        made.runner.work(left.uuid)
+        _check_once(made, left.uuid)
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_a_signal_between_the_commit_and_the_work_leaves_the_run_paused(
+    store: Store, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """What ends the program is raised anywhere in its main thread."""
+
+    class Interrupted(BaseException):
+        pass
+
+    def before(self: Runner, *_: object) -> None:
+        raise Interrupted
+
+    def after(self: Worker) -> None:
+        raise Interrupted
+
+    with ScriptedServer(EDITED) as server, desk(store, server.url, ["One."]) as made:
+        with monkeypatch.context() as patch, pytest.raises(Interrupted):
+            if where == "before":
+                patch.setattr(Runner, "_begin", before)
+            else:
+                patch.setattr(Worker, "start", after)
+            made.start()
+        with store.read() as tx:
+            (left,) = list_runs(tx)
+        assert (left.status, left.interrupted) == (RunStatus.PAUSED, True)
+        made.runner.work(left.uuid)
+        _check_once(made, left.uuid)
+
+
+def test_f16_a_run_that_was_parked_when_it_had_finished_is_not_asked_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end_turn = Worker._end_turn
+    parked: list[bool] = []
+
+    def late(self: Worker, *options: Any) -> None:
+        if not parked:
+            parked.append(True)
+            self.park()
+            return
+        end_turn(self, *options)
+
+    monkeypatch.setattr(Worker, "_end_turn", late)
+    with ScriptedServer(EDITED) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        assert made.rest(run).status is RunStatus.PAUSED
+        asked = len(server.chats)
         made.runner.work(run)
         _check_once(made, run)
+        assert len(server.chats) == asked
 
 
 def test_a_message_to_a_run_whose_process_died_takes_it_up(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

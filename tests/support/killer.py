@@ -6,6 +6,7 @@ With `--at 0` nothing happens to it, and the number of moments is the last line 
 """
 
 import argparse
+import os
 import signal
 import sys
 import threading
@@ -32,9 +33,14 @@ class Moments:
             if self._number == signal.SIGSTOP and guard._writing.get():
                 return
             self.seen += 1
-            if self.seen == self._at:
+            if self.seen != self._at:
+                return
+            if self._number in (signal.SIGKILL, signal.SIGSTOP):
                 # To this thread: sent to the process, it may go on for a while before it dies or stops.
                 signal.pthread_kill(threading.get_ident(), self._number)
+            else:
+                # To the process, whose main thread it wakes.
+                os.kill(os.getpid(), self._number)
 
 
 def main() -> None:
