@@ -183,7 +183,7 @@ class BlockView(LineView):
         """One block is to be laid out again."""
         self._layouts.discard(index)
         self._runs.discard(index)
-        self._strips.clear()
+        self.forget_lines(self.heights.start(index))
         self._known[index] = 0
 
     def cut_blocks(self, count: int) -> None:
@@ -193,7 +193,7 @@ class BlockView(LineView):
             self._runs.discard(index)
         self.heights.truncate(count)
         del self._known[count:]
-        self._strips.clear()
+        self.forget_lines(self.heights.total)
 
     def measure(self, index: int) -> bool:
         """Lays a block out if its height is a guess; answers whether the height changed."""
@@ -202,7 +202,7 @@ class BlockView(LineView):
         self._known[index] = 1
         changed = self.heights.set(index, len(self.layout_of(index).lines)) != 0
         if changed:
-            self._strips.clear()
+            self.forget_lines(self.heights.start(index))
         return changed
 
     def _measure_lines(self, top: int, count: int) -> bool:

@@ -63,6 +63,7 @@ class LineView(ScrollView, can_focus=True):
         super().__init__(id=id, classes=classes)
         self._strips: LRUCache[Hashable, Strip] = LRUCache(1024)
         self._pieces: dict[tuple[str, ...], Style] = {}
+        self._base: Style | None = None
         self.strips_made = 0
         """How many strips were drawn since the start: what a test counts instead of time."""
 
@@ -101,6 +102,7 @@ class LineView(ScrollView, can_focus=True):
         """Textual: the theme, the focus or the rules changed."""
         super().notify_style_update()
         self._pieces.clear()
+        self._base = None
         self._strips.clear()
 
     # Lines
@@ -109,6 +111,12 @@ class LineView(ScrollView, can_focus=True):
         """Forgets every strip: something that they show has changed."""
         self._strips.clear()
         self.refresh()
+
+    def forget_lines(self, first: int) -> None:
+        """Forgets the strips of a line and of those below; what stands above is drawn as it was."""
+        for key in list(self._strips.keys()):
+            if isinstance(key, tuple) and isinstance(key[0], int) and key[0] >= first:
+                self._strips.discard(key)
 
     def set_height(self, lines: int) -> None:
         """Tells how many lines there are; keeps the position when it still exists."""
@@ -156,7 +164,9 @@ class LineView(ScrollView, can_focus=True):
 
     def finish(self, segments: Iterable[Segment], width: int, style: Style | None = None) -> Strip:
         """A strip of exactly `width` cells over the style of the view."""
-        base = self.rich_style if style is None else self.rich_style + style
+        if self._base is None:
+            self._base = self.rich_style
+        base = self._base if style is None else self._base + style
         parts = [Segment(text, base + own if own else base) for text, own, _ in segments if text]
         used = sum(cells(part.text) for part in parts)
         if used > width:

@@ -319,3 +319,38 @@ def test_summaries() -> None:
     assert summary_of(EntryCall("x", "[1]")) == "[1]"
     assert summary_of(EntryCall("x", "")) == ""
     assert summary_of(EntryCall("x", "{}", summary="given")) == "given"
+
+
+def test_what_stands_above_the_live_answer_is_not_drawn_again() -> None:
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        shown = view(app)
+        shown.open(Source(2))
+        shown.live(text="One line.")
+        shown.flush()
+        await pilot.pause()
+        before, made = seen(app), shown.strips_made
+        for _ in range(10):
+            shown.live(text=" More.")
+            shown.flush()
+            await pilot.pause()
+        assert shown.strips_made - made <= 12
+        after = seen(app)
+        assert after[:5] == before[:5]
+        assert any("More. More." in line for line in after)
+
+    run(lambda: [Transcript()], scenario)
+
+
+def test_a_block_that_grows_above_others_moves_them() -> None:
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        shown = view(app)
+        shown.open(Source(3))
+        await pilot.pause()
+        before = seen(app)
+        shown.toggle(1, 0)
+        await pilot.pause()
+        shown.toggle(1, 0)
+        await pilot.pause()
+        assert seen(app) == before
+
+    run(lambda: [Transcript()], scenario)
