@@ -13,7 +13,7 @@ from textual.widgets import Static
 from marginalia_tui.screens import runwords
 from marginalia_tui.screens.base import BaseScreen
 from marginalia_tui.screens.chrome import SMALLEST
-from marginalia_tui.screens.console_panel import Panel, panel_lines, plan_now, plan_text
+from marginalia_tui.screens.console_panel import PLAN_LINES, Panel, panel_lines, plan_now, plan_text
 from marginalia_tui.screens.livefeed import LiveFeed
 from marginalia_tui.screens.runline import Fact, RunLine
 from marginalia_tui.screens.runwords import STATUS_TONES, STATUS_WORDS, compact, context_words
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 LONG = 8_000
 """Characters of a text that is laid out on a thread before it is shown."""
+_PLAN_ROOM = {"-tiny": 3, "-low": 4}
+"""Lines of the plan in a low terminal."""
 PLACEHOLDER = "Write to the agent: Enter sends, Ctrl+J makes a new line"
 ANSWER = "Answer the agent: Enter sends, Ctrl+J makes a new line"
 
@@ -170,7 +172,8 @@ class ConsoleScreen(BaseScreen):
         self.panel.show(panel_lines(view, lambda binding: runwords.key_of(self, binding)))
         shown = self._plan_open and bool(view.plan)
         if shown:
-            self._plan.update(plan_text(view.plan, max(20, self.size.width - 4)))
+            room = next((lines for name, lines in _PLAN_ROOM.items() if self.has_class(name)), PLAN_LINES)
+            self._plan.update(plan_text(view.plan, max(20, self.size.width - 4), room))
         self._plan.set_class(shown, "-shown")
 
     def _show_line(self, view: "RunView") -> None:

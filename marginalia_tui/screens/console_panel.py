@@ -104,14 +104,20 @@ class Panel(VerticalScroll, can_focus=False):
             self.set_class(bool(lines), "-shown")
 
 
-def plan_text(plan: tuple[tuple[str, str], ...], width: int) -> str:
-    """The steps of a plan around the one that is worked on."""
+def plan_text(plan: tuple[tuple[str, str], ...], width: int, room: int = PLAN_LINES) -> str:
+    """The steps of a plan around the one that is worked on.
+
+    Args:
+        plan: status and words of each step.
+        width: cells of a line.
+        room: lines, at least 3.
+    """
     now = next((number for number, (status, _) in enumerate(plan) if status == "in_progress"), len(plan) - 1)
-    start = max(0, min(now - 2, len(plan) - PLAN_LINES))
-    lines = [f"{SIGNS[status]} {visible_line(step)}" for status, step in plan[start : start + PLAN_LINES]]
+    start = max(0, min(now - room // 2 + 1, len(plan) - room))
+    lines = [f"{SIGNS[status]} {visible_line(step)}" for status, step in plan[start : start + room]]
     if start:
         lines[0] = f"    … {start + 1:,} steps before"
-    if (left := len(plan) - start - PLAN_LINES) > 0:
+    if (left := len(plan) - start - room) > 0:
         lines[-1] = f"    … {left + 1:,} more steps"
     return "\n".join(crop(line, width) for line in lines)
 

@@ -1,7 +1,8 @@
 """Two texts in one: what was removed and what was added, word by word, in place.
 
 A removed stretch is written `[-so-]` and struck through, an added one `{+so+}` and underlined: the signs carry
-the meaning where colours and styles do not. Stretches without a change are folded to a few lines of context.
+the meaning where colours and styles do not. Spaces alone are written as dots. Stretches without a change are folded
+to a few lines of context.
 """
 
 from collections.abc import Iterable, Sequence
@@ -55,7 +56,7 @@ def diff_lines(segments: Iterable[Segment]) -> list[DiffLine]:
         pieces = visible(segment.text).split("\n")
         for number, piece in enumerate(pieces):
             last = number == len(pieces) - 1
-            shown = piece if segment.kind is Kind.SAME or last else piece + "¶"
+            shown = piece if segment.kind is Kind.SAME else _signed(piece) + ("" if last else "¶")
             if shown:
                 shown = f"{opening}{shown}{closing}"
                 if style := _STYLES.get(segment.kind):
@@ -66,6 +67,11 @@ def diff_lines(segments: Iterable[Segment]) -> list[DiffLine]:
                 close()
     close()
     return lines
+
+
+def _signed(piece: str) -> str:
+    """What was removed or added, spaces that stand alone as dots: they would be lost at the end of a line."""
+    return "·" * len(piece) if piece and not piece.strip(" ") else piece
 
 
 def fold(lines: Sequence[DiffLine], context: int = CONTEXT) -> list[DiffLine]:

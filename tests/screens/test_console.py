@@ -461,8 +461,10 @@ def test_a_long_plan_is_shown_around_the_step_that_is_worked_on() -> None:
     lines = plan_text(plan, 60).split("\n")
     assert len(lines) == 8
     assert "[>] Step 10" in lines
-    assert lines[0].strip() == "… 8 steps before"
-    assert lines[-1].strip() == "… 16 more steps"
+    assert lines[0].strip() == "… 7 steps before"
+    assert lines[-1].strip() == "… 17 more steps"
+    few = plan_text(plan, 60, 4).split("\n")
+    assert (len(few), "[>] Step 10" in few) == (4, True)
     assert plan_now(plan) == "step 10 of 30: Step 10"
     assert plan_now((("done", "a"), ("pending", "b"))) == "1 of 2 steps done"
     assert plan_now(()) == ""

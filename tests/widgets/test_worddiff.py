@@ -87,3 +87,8 @@ def test_lines_hold_every_character_of_the_segments(segments: list[Segment]) -> 
     folded = fold(diff_lines(segments), 1)
     assert sum(line.folded or 1 for line in folded) == len(diff_lines(segments))
     assert [line for line in folded if line.changed] == [line for line in diff_lines(segments) if line.changed]
+
+
+def test_spaces_that_were_changed_are_seen() -> None:
+    shown = "".join(line.text for line in diff_lines(word_diff("the right  letter", "the right letter")))
+    assert shown == "the right[-··-]{+·+}letter"
