@@ -48,7 +48,7 @@ from marginalia_tui.domain.chat import (
     StreamEvent,
     TextDelta,
 )
-from marginalia_tui.domain.errors import LeaseLost, MarginaliaError, ModelError, StatusConflict, StoreError
+from marginalia_tui.domain.errors import LeaseLost, MarginaliaError, StatusConflict, StoreError
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.resources import prompt
 from marginalia_tui.store.bus import Touched
@@ -295,7 +295,10 @@ class Worker:
         self._tell(RoundBegan(run.rounds + 1))
         try:
             answer = self._answer(request)
-        except ModelError as error:
+        except (LeaseLost, StoreError):
+            raise
+        except MarginaliaError as error:
+            # The model, or a keys file that can't be used.
             self._pause(error.message)
             return
         if answer is None:

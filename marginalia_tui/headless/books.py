@@ -8,7 +8,7 @@ from marginalia_tui.commands.context import AlwaysYes, Answers, NobodyToAsk
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.render import to_plain
 from marginalia_tui.commands.results import to_data
-from marginalia_tui.domain.errors import MarginaliaError
+from marginalia_tui.domain.errors import Invalid, MarginaliaError
 from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.headless.output import print_error, print_json, print_text, table, write_aside
@@ -20,6 +20,8 @@ def bring_in(studio: Studio, options: argparse.Namespace) -> int:
     """`import`."""
     from marginalia_tui.services.exchange.library import import_book
 
+    if not options.path.strip():
+        raise Invalid("Name the file or the folder to import.")
     path = typed_path(options.path)
     book = import_book(studio.store, path, title=options.title, format=options.format, level=options.level)
     if options.json:

@@ -5,6 +5,7 @@ Texts of books and models never reach a terminal raw: control characters are sho
 
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 from marginalia_tui.domain.errors import MarginaliaError
 from marginalia_tui.domain.visible import visible, visible_line
 from marginalia_tui.widgets.text import cells, fit
+
+_OBEYED = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 
 
 class OutputLost(MarginaliaError):
@@ -55,7 +58,9 @@ def write_aside(text: str) -> None:
 
 def print_json(value: object) -> None:
     """One JSON document, or one line of a stream, flushed at once."""
-    write_out(json.dumps(value, ensure_ascii=False) + "\n")
+    # What a terminal would obey is written as an escape of JSON, which says the same.
+    line = _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+    write_out(line + "\n")
 
 
 def print_text(text: str) -> None:

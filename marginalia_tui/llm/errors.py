@@ -108,6 +108,7 @@ def place(definition: ModelDefinition) -> str:
     try:
         parts = urlsplit(definition.base_url)
         host = parts.hostname or ""
+        host = f"[{host}]" if ":" in host else host
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
         return repr(clean(definition.base_url, limit=80))

@@ -1,6 +1,9 @@
 """The models that the author set up. Their keys are not here (see `llm.keys`)."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
+from math import isfinite
+from urllib.parse import urlsplit
 
 import orjson
 from sqlalchemy import delete, select
@@ -53,20 +56,38 @@ def check_model(model: ModelDefinition) -> None:
         "reserved": f"{model.name!r} is the embedded proofreader: choose another name."
         if model.name in (OFFLINE.name, "offline", "proofreader")
         else "",
-        "base_url": ""
-        if model.base_url.startswith(("http://", "https://"))
-        else "Give the address of the server as --base-url, with http:// or https:// (it often ends in /v1).",
+        "base_url": _problem_of_address(model.base_url),
         "model": "" if model.model else "Give the id under which the server knows the model as --model.",
         "context": "" if model.context >= 0 and model.max_output >= 0 else "Token limits may not be negative.",
         "output": "The longest answer must be smaller than the context."
         if model.context and model.max_output >= model.context
         else "",
+        "numbers": "" if all(map(isfinite, _numbers(model))) else "Give numbers, not nan or inf.",
         "timeout": "" if model.timeout > 0 else "The timeout must be more than 0 seconds.",
         "concurrent": "" if model.concurrent >= 1 else "At least one request at a time must be allowed.",
     }
     for sentence in problems.values():
         if sentence:
             raise Invalid(sentence)
+
+
+def _problem_of_address(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port or an IPv6 address that can't be
+        whole = False
+    if not whole or not url.isprintable() or " " in url:
+        return "Give the address of the server as --base-url, with http:// or https:// (it often ends in /v1)."
+    if parts.username is not None or parts.password is not None:
+        return "Leave user and password out of the address, which is no secret: put the key into the keys file."
+    return ""
+
+
+def _numbers(model: ModelDefinition) -> Iterator[float]:
+    for value in (*asdict(model).values(), *asdict(model.sampling).values()):
+        if isinstance(value, int | float):
+            yield value
 
 
 def save_model(store: Store, model: ModelDefinition) -> None:

@@ -9,13 +9,9 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
 from marginalia_tui.domain.errors import StoreError
 
-BUSY_SECONDS = 10
-_PRAGMAS = (
-    "foreign_keys=ON",
-    "temp_store=MEMORY",
-    "cache_size=-32000",
-    f"busy_timeout={BUSY_SECONDS * 1000}",
-)
+BUSY_SECONDS = 10.0
+"""How long another program that holds the store is waited for; read whenever a store is opened."""
+_PRAGMAS = ("foreign_keys=ON", "temp_store=MEMORY", "cache_size=-32000")
 
 
 def _engine(path: Path, pool_size: int, overflow: int, pragmas: tuple[str, ...]) -> Engine:
@@ -24,6 +20,7 @@ def _engine(path: Path, pool_size: int, overflow: int, pragmas: tuple[str, ...])
         poolclass=QueuePool,
         pool_size=pool_size,
         max_overflow=overflow,
+        # The module sets SQLite's busy timeout to this.
         connect_args={"check_same_thread": False, "isolation_level": None, "timeout": BUSY_SECONDS},
     )
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlalchemy import Engine
 
 from marginalia_tui.domain.errors import StoreError
+from marginalia_tui.store import engine as engines
 from marginalia_tui.store.engine import as_store_error
 from marginalia_tui.store.version import HEAD, KNOWN
 
@@ -46,8 +47,8 @@ def prepare_home(home: Path) -> None:
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         (home / "leases").mkdir(mode=0o700, exist_ok=True)
-    except FileExistsError:
-        raise StoreError(f"{home} is a file: name a folder with --home.") from None
+    except FileExistsError as error:
+        raise StoreError(f"{error.filename} is a file where a folder is needed: name another with --home.") from None
     except OSError as error:
         reason = error.strerror or "it can't be made"
         raise StoreError(f"The folder {home} can't be used ({reason}): name another with --home.") from error
@@ -59,7 +60,13 @@ def prepare_home(home: Path) -> None:
             "name a folder on a local disk with --home."
         )
     # SQLite gives its other files the rights of this one.
-    os.close(os.open(home / "studio.db", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    try:
+        os.close(os.open(home / "studio.db", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise StoreError(
+            f"The store {error.filename} can't be opened ({error.strerror}): give yourself the right to write it, "
+            "or name another folder with --home."
+        ) from error
 
 
 def stored_version(path: Path) -> str | None:
@@ -71,7 +78,7 @@ def stored_version(path: Path) -> str | None:
     if not path.exists() or path.stat().st_size == 0:
         return None
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=10)
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=engines.BUSY_SECONDS)
         try:
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")}
             if "alembic_version" not in tables:
@@ -124,7 +131,8 @@ def backup(path: Path, folder: Path, label: str) -> Path:
     stamp = f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(now // 1_000_000))}-{now % 1_000_000:06d}"
     target = folder / f"{label}-{stamp}.db"
     try:
-        with closing(sqlite3.connect(path, timeout=10)) as source, closing(sqlite3.connect(target)) as copy:
+        source = sqlite3.connect(path, timeout=engines.BUSY_SECONDS)
+        with closing(source), closing(sqlite3.connect(target)) as copy:
             source.backup(copy)
             if (found := copy.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
                 raise StoreError(f"The store is damaged ({found}): run `marginalia doctor`, which says what to do.")

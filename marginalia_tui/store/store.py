@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 
 from sqlalchemy import Connection, bindparam, select, text
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from marginalia_tui.domain.clock import Clock, SystemClock
 from marginalia_tui.domain.errors import LeaseLost, NotFound, StoreError
@@ -143,7 +144,7 @@ class Store:
         try:
             store = cls(home, clock or SystemClock())
         except OSError as error:
-            raise StoreError(f"The store can't be opened ({error.strerror}): check the folder {home}.") from error
+            raise StoreError(f"{error.filename} can't be opened ({error.strerror}): move it away.") from error
         if version != HEAD:
             try:
                 store._upgrade()
@@ -250,3 +251,5 @@ def _faults() -> Iterator[None]:
         if sentence := as_store_error(error):
             raise sentence from error
         raise
+    except PoolTimeout as error:
+        raise StoreError("A change takes too long: wait until it is done, then try again.") from error

@@ -128,6 +128,8 @@ def check_target(path: Path, force: bool) -> None:
         if path.is_symlink():
             raise Refused(f"{shown(path)} is a link: name the file that it stands for.")
         exists = path.exists()
+        if exists and not (path.is_file() or path.is_dir()):
+            raise Refused(f"{shown(path)} is a device or a pipe, which nothing is put in the place of: name a file.")
     except OSError as error:
         raise _writing_failed(path, error) from error
     if exists and not force:
