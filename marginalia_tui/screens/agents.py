@@ -62,6 +62,7 @@ class AgentsScreen(BaseScreen):
         Binding("r", "resume", "go on", id="agents.resume"),
         Binding("z,f6", "pause", "pause", id="agents.pause", key_display="z"),
         Binding("K", "stop", "stop", id="agents.stop"),
+        Binding("D", "discard", "discard", id="agents.discard", show=False),
         Binding("n", "new", "new", id="agents.new"),
         Binding("e", "edit", "edit", id="agents.edit"),
         Binding("c", "clone", "clone", id="agents.clone", show=False),
@@ -166,6 +167,7 @@ class AgentsScreen(BaseScreen):
             "pause": status in runwords.PAUSABLE,
             "resume": status in runwords.RESUMABLE,
             "stop": status in runwords.STOPPABLE,
+            "discard": status in runwords.DISCARDABLE,
             "review": status in runwords.REVIEWABLE,
             "new": self.is_mounted and self.host.desk is not None,
             "edit": agent is not None,
@@ -219,7 +221,14 @@ class AgentsScreen(BaseScreen):
         if (agent := self._current()) and agent.run:
             from marginalia_tui.screens.steering import ask_stop
 
-            self.do(ask_stop(self.host, self.desk, agent.run, agent.name, agent.status))
+            self.do(ask_stop(self.host, self.desk, agent.run, agent.name))
+
+    def action_discard(self) -> None:
+        """Throws away what its ended run left, after a question."""
+        if (agent := self._current()) and agent.run:
+            from marginalia_tui.screens.steering import ask_discard
+
+            self.do(ask_discard(self.host, self.desk, agent.run, agent.name))
 
     def action_review(self) -> None:
         """Reviews what its run changed."""

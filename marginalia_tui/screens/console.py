@@ -56,6 +56,7 @@ class ConsoleScreen(BaseScreen):
         Binding("Z", "pause_now", "pause now", id="console.pause_now", show=False),
         Binding("c", "cancel_queued", "take back", id="console.cancel"),
         Binding("K", "stop", "stop", id="console.stop"),
+        Binding("D", "discard", "discard", id="console.discard", show=False),
         Binding("g", "finish", "it is done", id="console.finish", show=False),
         Binding("l", "plan", "plan", id="console.plan"),
         Binding("escape", "back", "back", id="console.back", key_display="Esc"),
@@ -138,10 +139,11 @@ class ConsoleScreen(BaseScreen):
 
     def _fetch_live(self) -> None:
         """Takes what has arrived since the last time."""
-        if self._feed is not None and self.view is not None:
-            if self._feed.fetch():
-                self.look_again()
-            self._show_line(self.view)
+        if self._feed is None or self.view is None or not (self.view.active or self.transcript.is_live):
+            return
+        if self._feed.fetch():
+            self.look_again()
+        self._show_line(self.view)
 
     def _unfold_waiting(self, view: "RunView", source: "RunSource") -> None:
         """A call that waits is shown with all that it would do; when it is decided the end is followed again."""
@@ -213,6 +215,7 @@ class ConsoleScreen(BaseScreen):
             "pause_now": view.status in ("RUNNING", "PAUSING"),
             "resume": view.status in runwords.RESUMABLE,
             "stop": view.status in runwords.STOPPABLE,
+            "discard": view.status in runwords.DISCARDABLE,
             "finish": view.status in ("IDLE", "PAUSED"),
             "review": view.reviewable,
             "plan": bool(view.plan),
@@ -291,7 +294,14 @@ class ConsoleScreen(BaseScreen):
         from marginalia_tui.screens.steering import ask_stop
 
         if view := self.view:
-            self.do(ask_stop(self.host, self.desk, self.run, view.agent, view.status))
+            self.do(ask_stop(self.host, self.desk, self.run, view.agent))
+
+    def action_discard(self) -> None:
+        """Throws away what an ended run left."""
+        from marginalia_tui.screens.steering import ask_discard
+
+        if view := self.view:
+            self.do(ask_discard(self.host, self.desk, self.run, view.agent))
 
     def action_finish(self) -> None:
         """Declares it done."""

@@ -37,7 +37,9 @@ OVER = frozenset({"", "DONE", "FAILED", "APPLIED", "STOPPED_DISCARDED"})
 PAUSABLE = frozenset({"RUNNING", "IDLE", "WAITING_APPROVAL"})
 RESUMABLE = frozenset({"PAUSED", "STOPPED_KEPT", "FAILED"})
 REVIEWABLE = frozenset({"DONE", "STOPPED_KEPT", "FAILED"})
-STOPPABLE = frozenset(STATUS_WORDS) - {"", "APPLIED", "STOPPED_DISCARDED", "STOPPING"}
+STOPPABLE = frozenset({"RUNNING", "IDLE", "WAITING_APPROVAL", "PAUSING", "PAUSED"})
+DISCARDABLE = frozenset({"DONE", "STOPPED_KEPT", "FAILED"})
+"""The statuses in which nothing works any more, but the copy is kept."""
 DEAF = frozenset({"APPLIED", "STOPPED_DISCARDED", "DONE", "STOPPING"})
 """The statuses in which nothing can be said to the agent."""
 

@@ -153,7 +153,7 @@ def test_only_the_keys_of_the_status_work(home: Path) -> None:
             screen = await rig.reach(AgentsScreen)
 
             def keys() -> set[str]:
-                names = ("console", "start", "pause", "resume", "stop", "review")
+                names = ("console", "start", "pause", "resume", "stop", "discard", "review")
                 return {name for name in names if screen.check_action(name, ())}
 
             assert keys() == {"start"}
@@ -166,7 +166,7 @@ def test_only_the_keys_of_the_status_work(home: Path) -> None:
             rig.desk.runs.pause(console.run, now=True)
             await rig.until(lambda: keys() == {"console", "resume", "stop"}, "keys of a paused run")
             rig.desk.runs.stop(console.run, keep=True)
-            await rig.until(lambda: keys() == {"console", "resume", "stop", "review"}, "keys of a kept run")
+            await rig.until(lambda: keys() == {"console", "resume", "discard", "review"}, "keys of a kept run")
             rig.desk.runs.stop(console.run, keep=False)
             await rig.until(lambda: keys() == {"console", "start"}, "keys of a run that is over")
 
@@ -201,7 +201,7 @@ def test_pause_resume_with_a_note_and_stop(home: Path) -> None:
             await rig.press("K", "k")
             await rig.until(lambda: run_of(rig, console.run).status is RunStatus.STOPPED_KEPT)
             await rig.until(lambda: rig.sees("It was stopped: v reviews what it did, r lets it go on."))
-            await rig.press("K")
+            await rig.press("D")
             await rig.reach(Confirm)
             await rig.press("y")
             await rig.until(lambda: run_of(rig, console.run).status is RunStatus.STOPPED_DISCARDED)

@@ -291,6 +291,9 @@ def test_stop_asks_what_becomes_of_the_work(home: Path, key: str, end: str) -> N
             }
             assert _panel(console) == words[kept]
             assert console.box.display == kept
+            if kept:
+                await rig.press("D", "y")
+                await status(rig, console, "STOPPED_DISCARDED")
 
         play(home, steps)
 
