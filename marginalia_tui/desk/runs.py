@@ -118,8 +118,13 @@ class RunsDesk:
     # Agents
 
     def agents(self) -> list[AgentLine]:
-        """The agents by name. Runs whose process died are given a status first: nobody works them."""
-        self._studio.runner.recover()
+        """The agents by name. Runs whose process died are given a status first: nobody else would."""
+        runner = self._studio.runner
+        with self._studio.store.read() as look:
+            runs = latest_runs(look).values()
+        for run in runs:
+            if run.status.active and runner.worker(run.uuid) is None:
+                runner.recover(run.uuid)
         with self._studio.store.read() as tx:
             found = agents.list_agents(tx)
             newest = latest_runs(tx)
