@@ -25,6 +25,11 @@ ROOT = Path(__file__).parents[2]
 SECONDS = 45.0
 """How long a test waits for what must happen."""
 
+QUIET = 0.05
+"""Seconds without a byte after which a picture is whole."""
+LONGEST_PICTURE = 1.0
+"""Seconds after which one that is changed all the time is taken as it is."""
+
 ENTER, ESCAPE, TAB, BACKSPACE = "\r", "\x1b", "\t", "\x7f"
 UP, DOWN, LEFT, RIGHT = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"
 F8, CTRL_C, CTRL_S, CTRL_Q = "\x1b[19~", "\x03", "\x13", "\x11"
@@ -113,13 +118,27 @@ class Terminal:
         return all(text in self.text for text in texts)
 
     def until(self, *texts: str, gone: Iterable[str] = (), seconds: float = SECONDS) -> None:
-        """Reads on until all the texts stand on the screen, and none of those that are to be gone."""
+        """Reads on until all the texts stand on the screen, and none of those that are to be gone.
+
+        A picture comes in pieces: the texts are looked for again when it is whole.
+        """
         absent = tuple(gone)
-        self.wait(
-            lambda: self.sees(*texts) and not any(text in self.text for text in absent),
-            f"{texts}" + (f" without {absent}" if absent else ""),
-            seconds,
-        )
+        what = f"{texts}" + (f" without {absent}" if absent else "")
+
+        def seen() -> bool:
+            return self.sees(*texts) and not any(text in self.text for text in absent)
+
+        self.wait(seen, what, seconds)
+        while self._open and self._settle() and not seen():
+            self.wait(seen, what, seconds)
+
+    def _settle(self) -> bool:
+        """Reads on until nothing comes for a moment, or something has come for long; whether anything did."""
+        end = time.monotonic() + LONGEST_PICTURE
+        came = False
+        while self._open and time.monotonic() < end and self._read(QUIET):
+            came = True
+        return came
 
     def wait(self, condition: Callable[[], bool], what: str, seconds: float = SECONDS) -> None:
         """Reads on until a condition holds."""
@@ -130,16 +149,18 @@ class Terminal:
             assert left > 0, f"never: {what}\n{self.text}"
             self._read(min(left, 0.5))
 
-    def _read(self, seconds: float) -> None:
+    def _read(self, seconds: float) -> bool:
+        """Reads what has come, or comes within so many seconds; whether anything did."""
         try:
             piece = self._child.read_nonblocking(65536, timeout=seconds)
         except pexpect.TIMEOUT:
-            return
+            return False
         except pexpect.EOF:
             self._open = False
-            return
+            return False
         self.written += piece
         self._stream.feed(piece)
+        return True
 
     # The end
 
