@@ -16,6 +16,7 @@ from marginalia_tui.agent.events import (
     UsageCounted,
 )
 from marginalia_tui.agent.runner import Runner
+from marginalia_tui.domain.errors import Busy
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.domain.visible import visible, visible_line
 from marginalia_tui.headless.output import OutputLost, print_json, say, write_out
@@ -100,7 +101,10 @@ def work_to_rest(runner: Runner, run: str, stream: Stream) -> RunStatus | None:
     """Waits until the run that this process works rests; a run whose stream reaches nobody is paused.
 
     Returns:
-        How it was left; None when this process does not work it any more.
+        How it was left; None when that was before this was called.
+
+    Raises:
+        Busy: this process could not bring it to a rest: another one took it over, or the store refuses.
     """
     worker = runner.worker(run)
     if worker is None:
@@ -115,6 +119,8 @@ def work_to_rest(runner: Runner, run: str, stream: Stream) -> RunStatus | None:
     worker.done.wait()
     if lost.is_set() and worker.rested is RunStatus.PAUSED:
         say(f"What the run writes reaches nobody any more, so it was paused: `marginalia run resume {run}` goes on.")
+    if worker.rested is None:
+        raise Busy("This process works the run no more: `run attach` follows the one that does, or `run work` does it.")
     return worker.rested
 
 

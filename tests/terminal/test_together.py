@@ -135,3 +135,24 @@ def test_f40_a_run_that_is_fought_over_while_it_works(home: Path) -> None:
         # Of each pair one works the run, to its rest or its end, and the other is told that it came too late.
         assert sorted(codes[1:]) == [0, *[1] * 5, *[3] * 4]
         check_exactly_once(home, book)
+
+
+def test_one_whose_run_is_taken_over_is_told_and_changes_nothing(home: Path) -> None:
+    held = Held(2)
+    with ScriptedServer(held) as server:
+        book = furnish(home, server.url)
+        first = subprocess.Popen(
+            program("--home", home, "run", "start", AGENT),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
+        )  # fmt: skip
+        assert held.there.wait(SECONDS)
+        (refused,) = _many([program("--home", home, "run", "work", "latest")])
+        assert refused.returncode == 1
+        assert "--take-over" in refused.stderr
+        (taken,) = _many([program("--home", home, "--json", "run", "work", "latest", "--take-over")])
+        assert taken.returncode == 0
+        out, err = first.communicate(timeout=SECONDS)
+        assert (first.returncode, err.count("\n")) == (1, 1)
+        assert "run attach" in err
+        assert "Traceback" not in out
+        check_exactly_once(home, book)
