@@ -154,6 +154,7 @@ class MarginaliaApp(NewsHost):
         self._main_loop: asyncio.AbstractEventLoop | None = None
         self._ended = threading.Event()
         self._interrupted_at = 0.0
+        self._signalled = False
         self._unsubscribe: Callable[[], None] | None = None
         self._opening = True
         self._early: list[events.Key] = []
@@ -308,7 +309,7 @@ class MarginaliaApp(NewsHost):
                 for stack in list(self._screen_stacks.values()):
                     for screen in stack:
                         if isinstance(screen, BaseScreen):
-                            await screen.before_quit()
+                            await self._put_away(screen)
                 if self.desk is not None:
                     if self.news and self.news.working:
                         self.tell("Parking the runs; a few seconds at most.")
@@ -320,6 +321,13 @@ class MarginaliaApp(NewsHost):
                 # Whatever is still written to it would wait for ever.
                 os._exit(code)
             self.exit(code, return_code=code)
+
+    async def _put_away(self, screen: BaseScreen) -> None:
+        try:
+            await screen.before_quit()
+        except MarginaliaError as error:
+            # The runs are parked all the same.
+            log.error("a screen could not be put away: %s", error)
 
     def _close(self) -> None:
         if self._unsubscribe is not None:
@@ -341,6 +349,10 @@ class MarginaliaApp(NewsHost):
         A terminal that has gone away can hold the loop up for ever, so a thread ends the program when the loop does
         not.
         """
+        if self._signalled:
+            # A terminal that closes sends its signal twice; the first one is being seen to.
+            return
+        self._signalled = True
         code = 128 + number
         threading.Thread(target=self._end_without_loop, args=[code], name="marginalia-end", daemon=True).start()
         if self._main_loop is not None:
@@ -378,6 +390,8 @@ def run_app(home: Path, *, open_run: str | None = None, start: Starter | None = 
         app.run()
     finally:
         app.end()
+        for path in app.rescued:
+            print(f"The store took nothing more. What you had not saved is in {path}", file=sys.stderr)
         for number, handler in before.items():
             signal.signal(number, handler)
     return app.return_code or 0

@@ -55,7 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except MarginaliaError as error:
         code = _told(error, as_json=options.json)
     except (Interrupted, KeyboardInterrupt) as end:
-        code = 128 + (end.number if isinstance(end, Interrupted) else signal.SIGINT)
+        number = end.number if isinstance(end, Interrupted) else signal.SIGINT
+        # The interpreter gives signals their defaults back before it ends: the same one again would be the exit code.
+        signal.signal(number, signal.SIG_IGN)
+        code = 128 + number
     sys.exit(code)
 
 
@@ -94,7 +97,14 @@ def _run(options: argparse.Namespace, home: Path) -> int:
 
 
 def _catch_signals() -> None:
+    came: set[int] = set()
+
     def caught(number: int, _frame: object) -> None:
+        # A terminal that closes sends its signal twice, which is no reason to leave a run half parked; a person who
+        # presses Ctrl+C again has one.
+        if number in came and number != signal.SIGINT:
+            return
+        came.add(number)
         raise Interrupted(number)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from marginalia_tui.domain.errors import Locked, NotFound
 from marginalia_tui.domain.items import Book, Part
@@ -264,6 +265,14 @@ class BookDesk:
         """Keeps what is being typed."""
         draft = editing.Draft(editing_of.book, editing_of.part, title, text, editing_of.base, self._store.clock.now())
         editing.keep_draft(self._store, draft)
+
+    def rescue(self, editing_of: Editing, title: str, text: str) -> Path:
+        """Writes what was typed to a file, when the store does not take it; answers which.
+
+        Raises:
+            StoreError: no disk takes it.
+        """
+        return editing.rescue_text(self._studio.home, editing_of.part, title, text)
 
     def drop(self, editing_of: Editing) -> None:
         """Forgets what was typed."""

@@ -4,6 +4,7 @@ What is typed is kept as a draft a moment later, outside of the book, so that a 
 is a change of the book.
 """
 
+import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -11,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import TextArea
 
-from marginalia_tui.domain.errors import Stale
+from marginalia_tui.domain.errors import MarginaliaError, Stale
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.screens.base import BaseScreen
 from marginalia_tui.screens.decide import Decide, Way
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 KEEP_SECONDS = 2.0
 """How long after a key the draft is kept."""
+KEEP_PATIENCE = 2.0
+"""How long the store is waited for when the studio ends."""
 COUNT_SECONDS = 0.3
 """How long after a key the words are counted."""
 
@@ -134,9 +137,14 @@ class EditScreen(BaseScreen):
             self._keeping = False
 
     async def before_quit(self) -> None:
-        """Keeps what is not saved."""
-        if self.changed:
-            await self.call(self.desk.book.keep, self.editing, *self.content)
+        """Keeps what is not saved; in a file of its own when the store takes nothing."""
+        if not self.changed:
+            return
+        try:
+            async with asyncio.timeout(KEEP_PATIENCE):
+                await self.call(self.desk.book.keep, self.editing, *self.content)
+        except (MarginaliaError, TimeoutError):
+            self.host.rescued.append(await self.call(self.desk.book.rescue, self.editing, *self.content))
 
     def on_screen_suspend(self) -> None:
         """Another screen comes to the front."""

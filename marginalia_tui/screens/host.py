@@ -56,6 +56,8 @@ class Host(ThemedApp[int]):
     def __init__(self, home: Path) -> None:
         super().__init__()
         self.home = home
+        self.rescued: list[Path] = []
+        """The files with what was typed and could not be kept in the store."""
         self.crew = Crew()
 
     def get_key_display(self, binding: Binding) -> str:

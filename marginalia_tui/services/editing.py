@@ -4,17 +4,23 @@ A draft is kept outside of the journal while the author types. A save is a chang
 that follow each other within a minute are one change, so that one undo takes them back together.
 """
 
+import logging
+import os
+import tempfile
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sqlalchemy import delete, select
 from sqlalchemy.dialects.sqlite import insert
 
-from marginalia_tui.domain.errors import Stale
+from marginalia_tui.domain.errors import Stale, StoreError
 from marginalia_tui.domain.items import Part
 from marginalia_tui.store import tables
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import ReadTx, Store, WriteTx
+
+log = logging.getLogger(__name__)
 
 CLOSE_SAVES = 60_000_000
 """Microseconds within which saves of one part are one change."""
@@ -85,6 +91,30 @@ def keep_draft(store: Store, draft: Draft) -> None:
     with store.write(Act(actor="author", label="draft", book=draft.book)) as tx:
         statement = insert(tables.draft).values(row)
         tx.connection.execute(statement.on_conflict_do_update(index_elements=["book", "part"], set_=row))
+
+
+def rescue_text(home: Path, part: str, title: str, text: str) -> Path:
+    """Writes a text that the store does not take to a file of its own, in the home or where there is room.
+
+    Returns:
+        The file, which only its owner can read.
+
+    Raises:
+        StoreError: no disk takes it.
+    """
+    body = f"# {title}\n\n{text}\n" if title else f"{text}\n"
+    for folder in (home, Path(tempfile.gettempdir())):
+        try:
+            handle, name = tempfile.mkstemp(f"-{part[:8]}.md", "not-saved-", folder)
+            with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
+                file.write(body)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            log.error("what was typed can't be put into %s: %s", folder, error.strerror)
+        else:
+            return Path(name)
+    raise StoreError("What was typed could be kept nowhere: no disk takes it.")
 
 
 def drop_draft(store: Store, book: str, part: str) -> None:

@@ -122,6 +122,7 @@ class Store:
     def __init__(self, home: Path, clock: Clock) -> None:
         self.home = home
         self.path = home / "studio.db"
+        self._file = _file_of(self.path)
         self.clock = clock
         self._turn = WriterTurn(home / "studio.turn")
         self._writer = writer_engine(self.path)
@@ -185,6 +186,11 @@ class Store:
         may_write()
         durable = lease is None
         with writing(), self._turn.hold(), _faults(), self._writer.connect() as connection:
+            if _file_of(self.path) != self._file:
+                raise StoreError(
+                    f"{self.path} was moved or replaced while it was open, so nothing is written any more: "
+                    "put it back, or close the studio and start it again."
+                )
             connection = connection.execution_options(durable=durable)
             tx = WriteTx(self, connection, act, key)
             try:
@@ -241,6 +247,15 @@ def _check_live(connection: Connection, space_id: int) -> None:
 def _check_lease(connection: Connection, lease: Holding) -> None:
     if connection.execute(_EPOCH, {"run": lease.run}).scalar() != lease.epoch:
         raise LeaseLost("Another process took this run over: what this one still had in hand is dropped.")
+
+
+def _file_of(path: Path) -> tuple[int, int] | None:
+    """Which file stands at a path: SQLite goes on with one that was moved away, and what it writes is lost."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager
