@@ -40,6 +40,7 @@ from marginalia_tui.agent.transcript import MAX_NUDGES, NUDGE, Entry, Round, las
 from marginalia_tui.commands.context import Control
 from marginalia_tui.domain.chat import (
     Answer,
+    Call,
     CallArguments,
     CallStarted,
     Message,
@@ -91,6 +92,7 @@ class Worker:
         self._parking = ""
         """Why the worker is to pause; empty while it is not."""
         self._control = Control()
+        self._calling = False
         self.rested: RunStatus | None = None
         """How this worker left the run; None when it did not bring it to a rest."""
         self._reason = ""
@@ -259,7 +261,7 @@ class Worker:
             outcome = self._calls.refuse(call, prompt("cut-call"))
         elif self._calls.must_wait(run, call):
             self._wait_for_approval(run, call.id, end)
-        elif (made := self._calls.make(call, self._control)) is not None:
+        elif (made := self._make(call)) is not None:
             outcome = made
         else:
             return  # it was stopped before it changed anything, and is made again when the run goes on
@@ -267,6 +269,13 @@ class Worker:
         result, seconds = outcome.message, outcome.seconds
         log.info("run %s: %s %s in %.3f s", self.run, call.name, "done" if result.ok else "failed", seconds)
         self._tell(CallAnswered(call.id, result.ok, result.text, seconds))
+
+    def _make(self, call: Call) -> Entry | None:
+        self._calling = True
+        try:
+            return self._calls.make(call, self._control)
+        finally:
+            self._calling = False
 
     def _wait_for_approval(self, run: Run, call_id: str, end: Round) -> None:
         call = next(each for each in end.open_calls if each.id == call_id)
@@ -418,8 +427,12 @@ class Worker:
             log.error("run %s: it could not be left as %s: %s", self.run, to.value, second)
 
     def _heard(self, touched: Touched) -> None:
-        if touched.run(self.run):
-            self._look_again()
+        if not touched.run(self.run):
+            return
+        if touched.everything and self._calling and self._must_end_now():
+            # Another process wants it to end; one of this process stops the call itself.
+            self._control.stop()
+        self._look_again()
 
     def _look_again(self) -> None:
         with self._wake:

@@ -1,13 +1,14 @@
 """Steering that meets something odd: a listener that fails, a process that died, an answer that was only left."""
 
 import threading
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from marginalia_tui.agent import approvals
 from marginalia_tui.agent.events import Rested, RunEvent
-from marginalia_tui.agent.runner import Runner
+from marginalia_tui.agent.runner import Runner, RunnerParts
 from marginalia_tui.agent.runs import list_runs
 from marginalia_tui.agent.worker import Worker
 from marginalia_tui.commands.context import Control
@@ -217,7 +218,9 @@ def test_a_decision_that_was_left_can_be_worked(store: Store, decision: approval
         assert part_texts(store, made.book, seen.copy) == ["New." if decision == "approve" else "One."]
 
 
-def test_pause_now_after_a_pause_stops_the_call_that_goes_on(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def slow_call(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """The first append takes for ever, until it is stopped; set when it has begun."""
     prepare, began = Dispatcher.prepare, threading.Event()
     patient = [True]
 
@@ -230,9 +233,29 @@ def test_pause_now_after_a_pause_stops_the_call_that_goes_on(store: Store, monke
         return prepare(self, name, arguments, scope, control)
 
     monkeypatch.setattr(Dispatcher, "prepare", slow)
+    return began
+
+
+@pytest.mark.parametrize("act", ["pause", "keep", "discard"])
+def test_another_process_stops_the_call_that_goes_on(store: Store, slow_call: threading.Event, act: str) -> None:
+    other = Store.open(store.home)  # as another process has it
+    with ScriptedServer(EDITED) as server, desk(store, server.url, ["One."]) as made, closing(other):
+        run = made.start()
+        assert slow_call.wait(SECONDS)
+        elsewhere = Runner(RunnerParts(other, Dispatcher(made.registry), made.models, Settings))
+        if act == "pause":
+            elsewhere.pause(run, now=True)
+        else:
+            elsewhere.stop(run, keep=act == "keep")
+        seen = made.rest(run)
+        wanted = {"pause": "PAUSED", "keep": "STOPPED_KEPT", "discard": "STOPPED_DISCARDED"}
+        assert seen.status.value == wanted[act]
+
+
+def test_pause_now_after_a_pause_stops_the_call_that_goes_on(store: Store, slow_call: threading.Event) -> None:
     with ScriptedServer(EDITED) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
-        assert began.wait(SECONDS)
+        assert slow_call.wait(SECONDS)
         made.runner.pause(run)
         assert made.run(run).status is RunStatus.PAUSING
         made.runner.pause(run, now=True)
