@@ -11,22 +11,20 @@ A worker ends whenever the run rests. Nothing waits for the author on a thread.
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager
 
 from marginalia_tui.agent import approvals, limits, transcript
+from marginalia_tui.agent.asking import Asker
 from marginalia_tui.agent.batching import cut_calls
 from marginalia_tui.agent.calls import CallMaker
 from marginalia_tui.agent.events import (
     CallAnswered,
     CallMade,
     NoticeGiven,
-    ReasoningArrived,
     Rested,
     RoundBegan,
     RunEvent,
     StatusChanged,
-    TextArrived,
     UsageCounted,
 )
 from marginalia_tui.agent.handles import Handles
@@ -41,13 +39,7 @@ from marginalia_tui.commands.context import Control
 from marginalia_tui.domain.chat import (
     Answer,
     Call,
-    CallArguments,
-    CallStarted,
     Message,
-    ReasoningDelta,
-    Request,
-    StreamEvent,
-    TextDelta,
 )
 from marginalia_tui.domain.errors import LeaseLost, MarginaliaError, StatusConflict, StoreError
 from marginalia_tui.domain.runs import RunStatus
@@ -87,8 +79,7 @@ class Worker:
         self._store = setup.store
         self._lease = lease
         self._observers = list(observers)
-        self._wake = threading.Condition()
-        self._looks = 0
+        self._asker = Asker(setup, self.live, self._tell, self._must_end_now)
         self._parking = ""
         """Why the worker is to pause; empty while it is not."""
         self._control = Control()
@@ -117,12 +108,12 @@ class Worker:
         """Gives up the request or call that goes on, and pauses the run for a reason."""
         self._parking = reason
         self._control.stop()
-        self._look_again()
+        self._asker.look_again()
 
     def stop_call(self) -> None:
         """Has the call that goes on end at its next check, when it has changed nothing yet."""
         self._control.stop()
-        self._look_again()
+        self._asker.look_again()
 
     def observe(self, observer: Observer) -> None:
         """Adds a listener."""
@@ -303,7 +294,7 @@ class Worker:
             return
         self._tell(RoundBegan(run.rounds + 1))
         try:
-            answer = self._answer(request)
+            answer = self._asker.ask(request, self._rows[-1].ordinal + 1 if self._rows else 0)
         except (LeaseLost, StoreError):
             raise
         except MarginaliaError as error:
@@ -313,31 +304,6 @@ class Worker:
         if answer is None:
             return
         self._keep_answer(answer)
-
-    def _answer(self, request: Request) -> Answer | None:
-        """Asks the model and waits; None when the wait was ended by a pause, a stop or the end of the studio."""
-        self.live.begin(self._rows[-1].ordinal + 1 if self._rows else 0)
-        models = self._setup.models
-        pending = models.ask(
-            self._setup.model, request, self._arrived, on_wait=lambda waiting: self.live.wait(waiting.message)
-        )
-        pending.future.add_done_callback(lambda _: self._look_again())
-        seen = -1
-        try:
-            while not pending.future.done():
-                with self._wake:
-                    while self._looks == seen and not pending.future.done():
-                        self._wake.wait()
-                    seen = self._looks
-                if not pending.future.done() and self._must_end_now():
-                    pending.cancel()
-                    return None
-            return pending.future.result()
-        except CancelledError:
-            return None
-        except BaseException:
-            pending.cancel()
-            raise
 
     def _must_end_now(self) -> bool:
         """Whether the request is to be given up: a pause at once, a stop, another owner, the end of the studio."""
@@ -350,21 +316,6 @@ class Worker:
         if run.status is RunStatus.RUNNING:
             return False
         return run.status is not RunStatus.PAUSING or run.wish == "now"
-
-    def _arrived(self, event: StreamEvent) -> None:
-        match event:
-            case TextDelta(text):
-                self.live.add(text=text)
-                self._tell(TextArrived(text))
-            case ReasoningDelta(text, _):
-                self.live.add(reasoning=text)
-                self._tell(ReasoningArrived(text))
-            case CallStarted(_, _, name):
-                self.live.add_call(name)
-            case CallArguments(_, text):
-                self.live.add_call(arguments=text)
-            case _:
-                pass
 
     def _keep_answer(self, answer: Answer) -> None:
         """Stores the answer, cut to what is made of it, with its tokens."""
@@ -432,12 +383,7 @@ class Worker:
         if touched.everything and self._calling and self._must_end_now():
             # Another process wants it to end; one of this process stops the call itself.
             self._control.stop()
-        self._look_again()
-
-    def _look_again(self) -> None:
-        with self._wake:
-            self._looks += 1
-            self._wake.notify_all()
+        self._asker.look_again()
 
     def _tell(self, event: RunEvent) -> None:
         for observer in tuple(self._observers):
