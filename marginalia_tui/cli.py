@@ -46,20 +46,25 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the program and exits: 0 done, 1 refused or failed, 2 usage, 3 the run waits for the author."""
-    options = parser().parse_args(arguments)
-    home = typed_path(options.home) if options.home else default_home()
-    _fit_streams(as_json=options.json)
     _catch_signals()
     try:
-        code = _run(options, home.absolute())
-    except MarginaliaError as error:
-        code = _told(error, as_json=options.json)
+        code = _done(arguments)
     except (Interrupted, KeyboardInterrupt) as end:
         number = end.number if isinstance(end, Interrupted) else signal.SIGINT
         # The interpreter gives signals their defaults back before it ends: the same one again would be the exit code.
         signal.signal(number, signal.SIG_IGN)
         code = 128 + number
     sys.exit(code)
+
+
+def _done(arguments: Sequence[str] | None) -> int:
+    options = parser().parse_args(arguments)
+    home = typed_path(options.home) if options.home else default_home()
+    _fit_streams(as_json=options.json)
+    try:
+        return _run(options, home.absolute())
+    except MarginaliaError as error:
+        return _told(error, as_json=options.json)
 
 
 def _told(error: MarginaliaError, *, as_json: bool) -> int:
