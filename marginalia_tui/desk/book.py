@@ -251,15 +251,17 @@ class BookDesk:
             draft = Draft(kept[0].title, kept[0].text, _moment(kept[0].at))
         return Editing(found.book, part, number, found.title, found.text, base, draft)
 
-    def save(self, editing_of: Editing, title: str, text: str) -> bytes:
+    def save(self, editing_of: Editing, title: str, text: str, *, apart: bool = False) -> bytes:
         """Saves what the editor holds; answers what stands for the part now.
+
+        With `apart` it is a step of its own, so that an undo brings back what it went over.
 
         Raises:
             Locked: an agent holds the book.
             Stale: the part was changed since; the draft stays.
             NotFound: the part is gone; the draft stays.
         """
-        return editing.save_part(self._store, editing_of.part, title, text, editing_of.base)
+        return editing.save_part(self._store, editing_of.part, title, text, editing_of.base, apart=apart)
 
     def keep(self, editing_of: Editing, title: str, text: str) -> None:
         """Keeps what is being typed."""

@@ -198,7 +198,7 @@ class EditScreen(BaseScreen):
         if way != "over":
             return False
         now = await self.call(self.desk.book.edit, self.editing.part)
-        base = await self.call(self.desk.book.save, now, *content)
+        base = await self.call(lambda: self.desk.book.save(now, *content, apart=True))
         self._is_saved(content, base)
         return True
 

@@ -40,8 +40,10 @@ class Draft:
     at: int
 
 
-def save_part(store: Store, part: str, title: str, text: str, base: bytes) -> bytes:
+def save_part(store: Store, part: str, title: str, text: str, base: bytes, *, apart: bool = False) -> bytes:
     """Saves what the editor holds and drops the draft; returns the hash of the part as it is now.
+
+    With `apart` it is a step of its own however close it follows: it goes over what somebody else saved.
 
     Raises:
         Locked: an agent holds the book.
@@ -57,7 +59,8 @@ def save_part(store: Store, part: str, title: str, text: str, base: bytes) -> by
             raise Stale(
                 "This part was changed elsewhere since you opened it: copy your text, cancel, and open it again."
             )
-        _join_close_save(tx, book, part)
+        if not apart:
+            _join_close_save(tx, book, part)
         space.put([replace(now, title=title, text=text)])
         _drop(tx, book, part)
         return space.hashes(Part, [part])[part]

@@ -19,11 +19,11 @@ class Hand:
             space = tx.space(LIBRARY)
             self.parts = story_tree(space, space.books()[0]).active
 
-    def save(self, part: int, text: str) -> None:
+    def save(self, part: int, text: str, *, apart: bool = False) -> None:
         """Saves a text as the editor does."""
         with self.store.read() as tx:
             base = tx.space(LIBRARY).hashes(Part, [self.parts[part]])[self.parts[part]]
-        save_part(self.store, self.parts[part], "", text, base)
+        save_part(self.store, self.parts[part], "", text, base, apart=apart)
 
     def undo(self) -> str:
         """Takes the newest step back, and answers its label."""
@@ -45,6 +45,14 @@ def test_saves_of_a_part_that_follow_closely_are_one_step(store: Store) -> None:
     hand.save(0, "One 1 2")
     assert hand.undo() == "edit of a part"
     assert hand.texts == ["One", "Two"]
+
+
+def test_a_save_over_that_of_somebody_else_is_a_step_of_its_own(store: Store) -> None:
+    hand = Hand(store, "One")
+    hand.save(0, "Theirs")
+    hand.save(0, "Mine", apart=True)
+    hand.undo()
+    assert hand.texts == ["Theirs"]
 
 
 def test_saves_of_two_parts_are_two_steps(store: Store) -> None:
