@@ -34,6 +34,8 @@ from marginalia_tui.store.store import ReadTx, Store, WriteTx
 
 log = logging.getLogger(__name__)
 
+LOOK_SECONDS = 1.0
+"""After so long without a commit it is asked whether the process that works a run still lives."""
 PARK_SECONDS = 5.0
 """How long the end of the studio waits for its workers."""
 
@@ -374,11 +376,13 @@ class Runner:
     def wait(self, run: str, until: Callable[[Run], bool], seconds: float | None = None) -> Run:
         """Waits until a run of any process fulfils a condition, and returns it as it is then.
 
+        A run whose process dies meanwhile is given its status here.
+
         Raises:
             Busy: it did not in time.
         """
         changed = threading.Event()
-        end = None if seconds is None else time.monotonic() + seconds
+        end = float("inf") if seconds is None else time.monotonic() + seconds
 
         def heard(touched: Touched) -> None:
             if touched.run(run):
@@ -392,8 +396,10 @@ class Runner:
                     seen = get_run(tx, run)
                 if until(seen):
                     return seen
-                if not changed.wait(None if end is None else max(0.0, end - time.monotonic())):
+                if (left := end - time.monotonic()) <= 0:
                     raise Busy(f"The run is still {seen.status.value}: the process that works it does not answer.")
+                if not changed.wait(min(LOOK_SECONDS, left)):
+                    self.recover(run)
         finally:
             unsubscribe()
 

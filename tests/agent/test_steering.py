@@ -19,6 +19,7 @@ from marginalia_tui.services.books import restore_book, trash_book
 from marginalia_tui.settings import Settings
 from marginalia_tui.store.bus import Touched
 from marginalia_tui.store.journal import Act
+from marginalia_tui.store.lease import Lease
 from marginalia_tui.store.store import Store
 from tests.support.runs import SECONDS, Desk, desk, part_texts
 from tests.support.scripted_server import Mark, Pause, ScriptedServer, by_results, calls, hang, stream, text
@@ -336,6 +337,21 @@ def test_waiting_ends_in_time_though_everything_changes_all_the_time(store: Stor
         finally:
             over.set()
             noise.join(SECONDS)
+
+
+def test_waiting_for_a_run_whose_process_dies_ends(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marginalia_tui.agent.runner.LOOK_SECONDS", 0.02)
+    held: list[Lease] = []
+    with ScriptedServer() as server, desk(store, server.url, ["One."]) as made:
+        with monkeypatch.context() as patch:
+            patch.setattr(Runner, "_begin", lambda self, setup, lease, observers: held.append(lease))
+            run = made.start()
+        made.runner.pause(run)
+        assert made.run(run).status is RunStatus.PAUSING
+        with pytest.raises(Busy):
+            made.runner.wait(run, lambda seen: not seen.status.active, 0.1)
+        held[0].release()
+        assert made.runner.wait(run, lambda seen: not seen.status.active, SECONDS).status is RunStatus.PAUSED
 
 
 def test_parking_waits_for_all_workers_together(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
