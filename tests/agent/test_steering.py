@@ -7,13 +7,23 @@ from typing import Any
 import pytest
 
 from marginalia_tui.agent import approvals
+from marginalia_tui.agent.agents import remove_agent
 from marginalia_tui.agent.events import Rested, RunEvent
 from marginalia_tui.agent.runner import Runner, RunnerParts
 from marginalia_tui.agent.runs import list_runs
 from marginalia_tui.agent.worker import Worker
 from marginalia_tui.commands.context import Control
 from marginalia_tui.commands.dispatch import Dispatcher
-from marginalia_tui.domain.errors import Busy, Cancelled, Locked, MarginaliaError, Refused, StatusConflict, StoreError
+from marginalia_tui.domain.errors import (
+    Busy,
+    Cancelled,
+    Locked,
+    MarginaliaError,
+    NotFound,
+    Refused,
+    StatusConflict,
+    StoreError,
+)
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.services.books import restore_book, trash_book
 from marginalia_tui.settings import Settings
@@ -217,6 +227,72 @@ def test_a_decision_that_was_left_can_be_worked(store: Store, decision: approval
         seen = made.rest(run)
         assert seen.status is RunStatus.DONE
         assert part_texts(store, made.book, seen.copy) == ["New." if decision == "approve" else "One."]
+
+
+def test_a_stop_while_a_call_waits_takes_the_question_back(store: Store) -> None:
+    with ScriptedServer(ASKED) as server, desk(store, server.url, ["One."], **ASK) as made:
+        run = made.start()
+        assert made.rest(run).status is RunStatus.WAITING_APPROVAL
+        made.runner.stop(run, keep=True)
+        seen = made.run(run)
+        assert (seen.status, part_texts(store, made.book, seen.copy)) == (RunStatus.STOPPED_KEPT, ["One."])
+        with pytest.raises(NotFound, match="Waiting: none"):
+            made.runner.decide(run, "call_1_0", "approve")
+        made.runner.resume(run)
+        assert made.rest(run).status is RunStatus.WAITING_APPROVAL
+        made.runner.stop(run, keep=False)
+        assert (made.run(run).status, made.run(run).space) == (RunStatus.STOPPED_DISCARDED, None)
+        with pytest.raises(NotFound):
+            made.runner.decide(run, "call_1_0", "approve")
+
+
+def test_of_two_who_decide_at_once_one_is_told(store: Store) -> None:
+    with ScriptedServer(ASKED) as server, desk(store, server.url, ["One."], **ASK) as made:
+        run = made.start()
+        assert made.rest(run).status is RunStatus.WAITING_APPROVAL
+        with store.read() as tx:
+            (asked,) = approvals.pending(tx, run)
+        both, refused = threading.Barrier(2), list[MarginaliaError]()
+
+        def decide(decision: approvals.Decision) -> None:
+            both.wait(SECONDS)
+            try:
+                made.runner.decide(run, asked.call, decision)
+            except MarginaliaError as error:
+                refused.append(error)
+
+        threads = [threading.Thread(target=decide, args=[each]) for each in ("approve", "deny")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(SECONDS)
+        assert made.rest(run).status is RunStatus.DONE
+        (error,) = refused
+        assert isinstance(error, NotFound)
+
+
+def test_an_agent_is_removed_while_nothing_of_it_works(store: Store) -> None:
+    gate, asked = threading.Event(), threading.Event()
+    slow = stream(Mark(asked), Pause(gate))
+    with ScriptedServer([slow]) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        assert asked.wait(SECONDS)
+        with pytest.raises(Refused, match="stop"):
+            remove_agent(store, made.agent.uuid)
+        made.runner.pause(run, now=True)
+        assert made.rest(run).status is RunStatus.PAUSED
+        remove_agent(store, made.agent.uuid)
+        for act in (made.runner.resume, made.runner.pause, made.runner.finish, made.runner.work):
+            with pytest.raises(NotFound):
+                act(run)
+        trash_book(store, made.book)
+        with store.read() as tx:
+            counts = [
+                tx.connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar()
+                for table in ("run", "message", "queue", "approval", "handle")
+            ]
+            copies = tx.connection.exec_driver_sql("SELECT count(*) FROM part WHERE space_id <> 1").scalar()
+        assert (counts, copies) == ([0] * 5, 0)
 
 
 @pytest.fixture
