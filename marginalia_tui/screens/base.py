@@ -55,13 +55,16 @@ class BaseScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
+        # Kept, and not looked for: a reading may come to its end when the screen is being taken apart.
+        self._header = HeaderLine()
         self._reading = False
         self._again = False
         self._had_focus: Widget | None = None
 
     def compose(self) -> ComposeResult:
         """The header, the body, the keys."""
-        yield HeaderLine(self.mode_name)
+        self._header.mode = self.mode_name
+        yield self._header
         yield from self.body()
         yield KeyLine()
         yield TooSmall()
@@ -108,7 +111,7 @@ class BaseScreen(Screen[None]):
 
     def say_where(self, place: str, facts: str = "") -> None:
         """Writes the header: where the author is, and facts about it such as words."""
-        self.query_one(HeaderLine).say(place, facts)
+        self._header.say(place, facts)
 
     # Reading
 
@@ -168,4 +171,4 @@ class BaseScreen(Screen[None]):
                 self.focus_next()
 
     def _refresh_header(self) -> None:
-        self.query_one(HeaderLine).refresh()
+        self._header.refresh()

@@ -44,25 +44,22 @@ class ReadingScreen(BaseScreen):
         self._offsets: dict[str, int] = {}
         self._finding: Finding | None = None
         self._searches = 0
+        # Kept, and not looked for: a reading may come to its end when the screen is being taken apart.
+        self.outline = Outline(empty=NO_BOOK, id="outline")
+        """The outline."""
+        self.page = Reader(id="page")
+        """The page."""
+        self._head = PartHead()
+        self._find = FindLine(id="find")
 
     def body(self) -> ComposeResult:
         """Outline, page, find line."""
         with Horizontal(id="spread"):
-            yield Outline(empty=NO_BOOK, id="outline")
+            yield self.outline
             with Vertical(id="reader"):
-                yield PartHead()
-                yield Reader(id="page")
-        yield FindLine(id="find")
-
-    @property
-    def outline(self) -> Outline:
-        """The outline."""
-        return self.query_one(Outline)
-
-    @property
-    def page(self) -> Reader:
-        """The page."""
-        return self.query_one(Reader)
+                yield self._head
+                yield self.page
+        yield self._find
 
     def on_mount(self) -> None:
         """The outline has the focus."""
@@ -80,7 +77,7 @@ class ReadingScreen(BaseScreen):
     def _other_book(self) -> None:
         self._view = self._part = self._finding = None
         self._offsets.clear()
-        self.query_one(FindLine).close()
+        self._find.close()
         if self.is_current:
             self.look_again()
 
@@ -131,7 +128,7 @@ class ReadingScreen(BaseScreen):
         self.outline.empty = NO_BOOK
         self.outline.show([])
         self.page.show("")
-        self.query_one(PartHead).show("", "", "")
+        self._head.show("", "", "")
         self.say_where("")
         self.refresh_bindings()
 
@@ -154,7 +151,7 @@ class ReadingScreen(BaseScreen):
         if part is None:
             self._part = None
             self.page.show("")
-            self.query_one(PartHead).show("", "", "")
+            self._head.show("", "", "")
         elif not self._loading:
             self._loading = True
             self.do(self._load())
@@ -184,7 +181,7 @@ class ReadingScreen(BaseScreen):
         swipe = f"version {place} of {len(part.swipes)}  " if len(part.swipes) > 1 else ""
         held = f"held by {self._view.agent}" if self._view and self._view.agent else ""
         words = f"{part.words:,} word{'' if part.words == 1 else 's'}"
-        self.query_one(PartHead).show(number + (part.title or "(no title)"), swipe + words, held)
+        self._head.show(number + (part.title or "(no title)"), swipe + words, held)
         if before is None or before.uuid != part.uuid or before.text != part.text:
             page.show(part.text, offset=self._offsets.get(part.uuid, 0))
         self._mark_hits()
@@ -209,7 +206,7 @@ class ReadingScreen(BaseScreen):
 
     def action_back(self) -> None:
         """Ends a search, or goes back to the outline."""
-        if self._finding is not None or self.query_one(FindLine).has_class("-open"):
+        if self._finding is not None or self._find.has_class("-open"):
             self._end_search()
         elif self.page.has_focus:
             self.remove_class("-folded", "-reading")
@@ -238,7 +235,7 @@ class ReadingScreen(BaseScreen):
 
     def action_find(self) -> None:
         """Opens the find line."""
-        self.query_one(FindLine).open()
+        self._find.open()
 
     def on_find_line_wanted(self, event: FindLine.Wanted) -> None:
         """Enter: searches, or goes on when it is the same search."""
@@ -251,7 +248,7 @@ class ReadingScreen(BaseScreen):
         self._searches += 1
         number = self._searches
         order = [part.key for part in self.outline.parts]
-        line = self.query_one(FindLine)
+        line = self._find
         line.say("searching")
         places = await self.call(self.desk.book.find, order, query, find_all, lambda: self._searches == number)
         if self._searches != number:
@@ -276,7 +273,7 @@ class ReadingScreen(BaseScreen):
         if finding is None:
             return
         place = finding.step(step)
-        self.query_one(FindLine).say(finding.words() + ("   n next  N previous  Esc end" if finding.places else ""))
+        self._find.say(finding.words() + ("   n next  N previous  Esc end" if finding.places else ""))
         if place is None:
             return
         if self._part is not None and self._part.uuid == place.part:
@@ -297,7 +294,7 @@ class ReadingScreen(BaseScreen):
     def _end_search(self) -> None:
         self._searches += 1
         self._finding = None
-        self.query_one(FindLine).close()
+        self._find.close()
         self.page.find("")
         self.page.focus()
 

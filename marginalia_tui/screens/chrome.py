@@ -44,9 +44,10 @@ class HeaderLine(Widget):
         "header--asks",
     }
 
-    def __init__(self, mode: str) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.mode = mode
+        self.mode = ""
+        """The name of the mode whose tab is marked."""
         self.place = ""
         self.facts = ""
         self._drawn: list[tuple[str, str]] = []

@@ -52,16 +52,17 @@ class FindLine(Horizontal):
     class Closed(Message):
         """The search is over."""
 
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id)
+        self.line = LineInput(id="find-words")
+        """The words."""
+        self._count = Static("", id="find-count", markup=False)
+
     def compose(self) -> ComposeResult:
         """The sign, the words, the count."""
         yield Static("find ", id="find-sign", markup=False)
-        yield LineInput(id="find-words")
-        yield Static("", id="find-count", markup=False)
-
-    @property
-    def line(self) -> LineInput:
-        """The words."""
-        return self.query_one(LineInput)
+        yield self.line
+        yield self._count
 
     def open(self) -> None:
         """Shows the line and gives it the focus."""
@@ -76,7 +77,7 @@ class FindLine(Horizontal):
 
     def say(self, text: str) -> None:
         """What stands behind the words."""
-        self.query_one("#find-count", Static).update(visible_line(text))
+        self._count.update(visible_line(text))
 
     def on_submit_area_submitted(self, event: SubmitArea.Submitted) -> None:
         """Enter."""

@@ -99,30 +99,32 @@ class HelpScreen(BaseScreen):
         self.mode_name = mode
         self._pages = {KEYS: key_sheet(keys)}
         self._first = page or KEYS
+        self._list = Table([Column("Page", grow=1)], header=False, id="pages")
+        self._page = Page(id="help-page")
 
     def body(self) -> ComposeResult:
         """The list of pages and the page."""
         with Horizontal(id="help"):
-            yield Table([Column("Page", grow=1)], header=False, id="pages")
-            yield Page(id="help-page")
+            yield self._list
+            yield self._page
 
     def on_mount(self) -> None:
         """The list has the focus."""
         super().on_mount()
-        self._list()
-        self.query_one(Table).focus()
+        self._show_pages()
+        self._list.focus()
         self.say_where("Help")
         self.do(self._read())
 
     async def _read(self) -> None:
         self._pages.update(await self.call(read_manual))
-        self._list()
+        self._show_pages()
 
-    def _list(self) -> None:
+    def _show_pages(self) -> None:
         rows = [
             Row(name, ("Keys here" if name == KEYS else page_title(name, text),)) for name, text in self._pages.items()
         ]
-        self.query_one(Table).show(rows, key=self._first)
+        self._list.show(rows, key=self._first)
 
     async def read(self, desk: "Desk") -> None:
         """Nothing of the studio is shown here."""
@@ -131,16 +133,16 @@ class HelpScreen(BaseScreen):
         """Another page."""
         event.stop()
         self._first = event.key
-        self.query_one(Page).show(self._pages[event.key])
+        self._page.show(self._pages[event.key])
 
     def on_row_view_selected(self, event: RowView.Selected) -> None:
         """Enter: to the page."""
         event.stop()
-        self.query_one(Page).focus()
+        self._page.focus()
 
     def action_page(self, step: int) -> None:
         """The next page of the manual, or the one before."""
-        self.query_one(Table).cursor += step
+        self._list.cursor += step
 
     def action_leave(self) -> None:
         """Back to where help was asked."""

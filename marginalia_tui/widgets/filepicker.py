@@ -140,10 +140,15 @@ class FilePicker(ModalScreen[Path | None]):
     ) -> None:
         super().__init__()
         self.heading, self.folder, self.mode, self.suffixes = title, folder, mode, tuple(suffixes)
-        self.proposal = name
         self.hidden_names = False
         self._entries: dict[str, FolderEntry] = {}
         self._reader = Latest(self)
+        self._where = Static("", id="picker-folder", markup=False)
+        self._names = Table(
+            [Column("Name", grow=1), Column("Size", "right", width=8, drop=1)], header=False, id="picker-names"
+        )
+        self._error = words("", "dialog--error")
+        self._line = LineInput(name, placeholder="or type a path", id="picker-path")
 
     def compose(self) -> ComposeResult:
         """The folder, its names, the line."""
@@ -152,18 +157,16 @@ class FilePicker(ModalScreen[Path | None]):
             keys = "Ctrl+S this folder   " + keys if self.mode == "folder" else keys
         with Vertical(classes="dialog--box") as box:
             box.border_title = title_text(self.heading)
-            yield Static("", id="picker-folder", markup=False)
-            yield Table(
-                [Column("Name", grow=1), Column("Size", "right", width=8, drop=1)], header=False, id="picker-names"
-            )
-            yield words("", "dialog--error")
-            yield LineInput(self.proposal, placeholder="or type a path", id="picker-path")
+            yield self._where
+            yield self._names
+            yield self._error
+            yield self._line
             yield words(keys, "dialog--keys")
 
     def on_mount(self) -> None:
         """Reads the first folder."""
         self.go(self.folder)
-        (self.query_one(LineInput) if self.mode == "save" else self.query_one(Table)).focus()
+        (self._line if self.mode == "save" else self._names).focus()
 
     def go(self, folder: Path) -> None:
         """Shows another folder."""
@@ -171,21 +174,20 @@ class FilePicker(ModalScreen[Path | None]):
         self._reader.ask(lambda: list_folder(typed_path(str(folder)).resolve(), suffixes, hidden=hidden), self._show)
 
     def _show(self, listing: Listing) -> None:
-        error = self.query_one(".dialog--error", Static)
         if listing.error:
-            show_error(error, listing.error)
+            show_error(self._error, listing.error)
             return
-        show_error(error, f"Only {LIMIT:,} names are shown: type the path." if listing.cut else "")
+        show_error(self._error, f"Only {LIMIT:,} names are shown: type the path." if listing.cut else "")
         self.folder = listing.folder
         self._entries = {entry.name: entry for entry in listing.entries}
-        self.query_one("#picker-folder", Static).update(str(listing.folder).translate({10: "␤"}))
+        self._where.update(str(listing.folder).translate({10: "␤"}))
         rows = [Row("..", ("..", ""), tone="muted")]
         for entry in listing.entries:
             label = entry.name + ("/" if entry.is_folder else "") + (f" @ {entry.target}" if entry.is_link else "")
             size = "" if entry.is_folder else readable_size(entry.size)
             shown = not entry.is_folder and self.mode == "folder"
             rows.append(Row(entry.name, (label, size), tone="muted" if shown else "plain"))
-        self.query_one(Table).show(rows, key="..")
+        self._names.show(rows, key="..")
 
     def on_row_view_selected(self, event: RowView.Selected) -> None:
         """Enter on a name."""
@@ -200,9 +202,8 @@ class FilePicker(ModalScreen[Path | None]):
         elif self.mode == "open":
             self.dismiss(path)
         elif self.mode == "save":
-            line = self.query_one(LineInput)
-            line.content = entry.name
-            line.focus()
+            self._line.content = entry.name
+            self._line.focus()
 
     def on_submit_area_submitted(self, event: SubmitArea.Submitted) -> None:
         """Enter on a typed path, which counts from the folder that is shown."""
@@ -228,7 +229,7 @@ class FilePicker(ModalScreen[Path | None]):
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             wrong = f"That path does not work: {reason}."
         if wrong:
-            show_error(self.query_one(".dialog--error", Static), wrong)
+            show_error(self._error, wrong)
         else:
             self.dismiss(path)
 

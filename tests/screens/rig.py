@@ -147,6 +147,9 @@ def play(
                 await rig.until(lambda: app.desk is not None and app.news is not None, "the studio is open")
                 await rig.settle()
             await steps(rig)
+            # Its end begins as when an author quits: what is under way is told so before the screens are taken apart.
+            if not app._exit:
+                app.exit()
         await app.crew.call(app.end)
 
     asyncio.run(run())
