@@ -64,7 +64,7 @@ def _next(tx: ReadTx, book: str, *, redo: bool) -> Step | None:
             if row.undoes is None:
                 if redo or passed == UNDO_REACH:
                     return None
-                if row.id not in undone:
+                if row.id not in undone and _changed_something(tx, row.id):
                     return Step(row.id, row.label, row.run)
                 passed += 1
             elif row.id not in undone:
@@ -72,6 +72,11 @@ def _next(tx: ReadTx, book: str, *, redo: bool) -> Step | None:
                 if redo and row.again is None:
                     return Step(row.id, row.of, row.run_of)
     return None
+
+
+def _changed_something(tx: ReadTx, change: int) -> bool:
+    """Whether a change did not only go there and back."""
+    return any(span.before != span.after for span in journal.fold_change(tx.connection, LIBRARY, change).values())
 
 
 def made_book(tx: ReadTx, change: int) -> bool:

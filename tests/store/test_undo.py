@@ -57,9 +57,13 @@ class Steps(RuleBasedStateMachine):
                 tx.space(LIBRARY).put(items)
             tx.space(LIBRARY).delete(Part, gone or [])
             world = look(tx, LIBRARY)
-        if world != self.states[self.at]:
-            self.states[self.at + 1 :] = [world]
-            self.labels[self.at :] = [label]
+            written = tx.changed(LIBRARY) is not None
+        if written:
+            # Also one that went there and back, which is no step of its own.
+            del self.states[self.at + 1 :], self.labels[self.at :]
+        if world != self.world:
+            self.states.append(world)
+            self.labels.append(label)
             self.at += 1
 
     @property
@@ -136,6 +140,19 @@ def test_one_change_is_one_step_however_many_items_it_touched(store: Store, book
     assert see(store) == before
     assert undo(store, redo=True) == "search-replace"
     assert see(store) == after
+
+
+def test_a_change_that_went_there_and_back_is_no_step(store: Store, book: str) -> None:
+    """Nothing of it could be taken back, so that undo would stand at it for ever."""
+    put(store, Part(uuid="b-1", book=book, text="one"), label="first", book=book)
+    before = see(store)
+    with store.write(act("there and back", book=book)) as tx:
+        tx.space(LIBRARY).put([Part(uuid="b-1", book=book, text="two")])
+        tx.space(LIBRARY).put([Part(uuid="b-1", book=book, text="one")])
+    assert see(store) == before
+    assert undo(store) == "first"
+    assert undo(store, redo=True) == "first"
+    assert see(store) == before
 
 
 def test_saves_that_join_a_change_are_taken_back_with_it(store: Store, book: str) -> None:
