@@ -1,17 +1,18 @@
 """Books to measure with: parts of about 4 KB of words, each its own."""
 
 import random
-from uuid import UUID
 
+from marginalia_tui.domain.clock import SystemClock
 from marginalia_tui.domain.items import Book, Item, Part
 
 PART_BYTES = 4096
 
 
 class Author:
-    """Writes the same books again for the same seed."""
+    """Writes the same books again for the same seed, under keys as the product makes them."""
 
     def __init__(self, seed: int) -> None:
+        self._clock = SystemClock()
         self._random = random.Random(seed)
         letters = "eeeetttaaooiinnsshhrrddlluucmwfgypbvk"
         self._words = ["".join(self._random.choices(letters, k=self._random.randint(2, 9))) for _ in range(5000)]
@@ -24,7 +25,7 @@ class Author:
         """A book of one chain of parts, with data on every part."""
         made = [
             Part(
-                uuid=str(UUID(int=self._random.getrandbits(128), version=4)),
+                uuid=self._clock.new_uuid(),
                 book=uuid,
                 created=place,
                 title=f"Chapter {place}",

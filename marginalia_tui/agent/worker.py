@@ -93,7 +93,7 @@ class Worker:
             # Read once and then kept: a transcript grows at its end only, and only here.
             self._rows = transcript.entries(tx, self.run)
         self._calls = CallMaker(setup, run, lease, self._handles)
-        self._thread = threading.Thread(target=self._main, name=f"run-{self.run[:8]}", daemon=True)
+        self._thread = threading.Thread(target=self._main, name=f"run-{self.run[-8:]}", daemon=True)
 
     def start(self) -> None:
         """Begins to work."""

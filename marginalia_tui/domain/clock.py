@@ -1,5 +1,6 @@
 """Time and ids, injected where a test must hold them."""
 
+import secrets
 import threading
 import time
 import uuid
@@ -14,7 +15,7 @@ class Clock(Protocol):
         ...
 
     def new_uuid(self) -> str:
-        """A new uuid as text."""
+        """A new uuid as text; where it can be, one that sorts behind those made before."""
         ...
 
 
@@ -32,5 +33,11 @@ class SystemClock:
             return self._last
 
     def new_uuid(self) -> str:
-        """A random uuid."""
-        return str(uuid.uuid4())
+        """A uuid that begins with the time (version 7 of RFC 9562), then 62 random bits.
+
+        What is made together then lies together in every table: reading the parts of a book costs the same
+        however many other books there are.
+        """
+        milliseconds, rest = divmod(self.now(), 1000)
+        bits = milliseconds << 80 | 0x7 << 76 | (rest << 12) // 1000 << 64 | 0b10 << 62 | secrets.randbits(62)
+        return str(uuid.UUID(int=bits))

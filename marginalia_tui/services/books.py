@@ -85,7 +85,7 @@ def find_book(tx: ReadTx, name: str) -> Book:
     found = found or [book for book in books if book.title.casefold() == wanted]
     if not found and len(wanted) >= SHORTEST_PREFIX:
         found = [book for book in books if book.uuid.startswith(wanted)]
-    return pick_one(found, name, "book", [book.title for book in books], lambda book: f"{book.title} ({book.uuid[:8]})")
+    return pick_one(found, name, "book", [book.title for book in books], lambda book: f"{book.title} ({book.uuid})")
 
 
 def pick_one(found: Sequence[_T], name: str, what: str, names: Sequence[str], show: Callable[[_T], str]) -> _T:

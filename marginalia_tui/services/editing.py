@@ -108,7 +108,7 @@ def rescue_text(home: Path, part: str, title: str, text: str) -> Path:
     body = f"# {title}\n\n{text}\n" if title else f"{text}\n"
     for folder in (home, Path(tempfile.gettempdir())):
         try:
-            handle, name = tempfile.mkstemp(f"-{part[:8]}.md", "not-saved-", folder)
+            handle, name = tempfile.mkstemp(f"-{part[-8:]}.md", "not-saved-", folder)
             with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
                 file.write(body)
                 file.flush()

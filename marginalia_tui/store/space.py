@@ -128,11 +128,9 @@ class Space:
     def children(self, part: str | None, book: str) -> list[str]:
         """The parts that follow a part (None: the first parts of the book), oldest first."""
         column = tables.part.c
-        # Asked in one step, SQLite walks the whole space instead of the index on parents.
-        followers = select(column.uuid).where(column.space_id == self.id, column.parent == part)
         query = (
             select(column.uuid)
-            .where(column.space_id == self.id, column.book == book, column.uuid.in_(followers))
+            .where(column.space_id == self.id, column.book == book, column.parent == part)
             .order_by(column.created, column.uuid)
         )
         return list(self.connection.execute(query).scalars())

@@ -150,8 +150,8 @@ part = Table(
         name="fk_part_parent",
     ),
     Index("ix_part_space_id_parent", "space_id", "parent"),
-    # Covers the sums that the library shows for each book.
-    Index("ix_part_space_id_book_words", "space_id", "book", "words"),
+    # In the order of the key, so that a copy only appends; covers the sums that the library shows for each book.
+    Index("ix_part_space_id_book_uuid_words", "space_id", "book", "uuid", "words"),
     sqlite_with_rowid=False,
 )  # fmt: skip
 

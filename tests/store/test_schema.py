@@ -102,8 +102,28 @@ def test_tables_are_made_as_the_metadata_makes_them(store: Store) -> None:
     with engine.connect() as connection, store.read() as tx:
         wanted, made = shapes(connection), shapes(tx.connection)
     engine.dispose()
-    del made["alembic_version"]
+    del made["alembic_version"], made["sqlite_stat1"]
     assert made == wanted
+
+
+def test_the_parts_of_a_book_are_found_without_walking_the_library(store: Store) -> None:
+    """In the store that has just been made, and in one that was opened: a query that names a book uses its index."""
+    wanted = "SEARCH part USING INDEX ix_part_space_id_book_uuid_words (space_id=? AND book=?)"
+    followers = "SEARCH part USING INDEX ix_part_space_id_parent (space_id=? AND parent=?)"
+
+    def plans(store: Store) -> set[str]:
+        found: set[str] = set()
+        with store.write(act()) as writing, store.read() as reading:
+            for tx in (writing, reading):
+                for where in ("book = 'b'", "book = 'b' AND parent = 'p'"):
+                    query = f"EXPLAIN QUERY PLAN SELECT title FROM part WHERE space_id = 1 AND {where}"
+                    found.update(row[3] for row in tx.connection.exec_driver_sql(query))
+        return found
+
+    assert plans(store) == {wanted, followers}
+    store.close()
+    with closing(Store.open(store.path.parent)) as again:
+        assert plans(again) == {wanted, followers}
 
 
 def test_the_file_is_in_wal_mode_with_foreign_keys(store: Store) -> None:
