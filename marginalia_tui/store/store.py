@@ -29,6 +29,9 @@ from marginalia_tui.store.version import HEAD
 
 log = logging.getLogger(__name__)
 
+PATIENCE = 20.0
+"""Seconds that a write waits for the turn, which nobody has as long as that unless it was suspended."""
+
 
 class Holding(Protocol):
     """What a lease tells a transaction."""
@@ -156,7 +159,7 @@ class Store:
         return store
 
     def _upgrade(self) -> None:
-        with self._turn.hold(), _faults():
+        with self._turn.hold(PATIENCE), _faults():
             # Another process may have upgraded it while this one waited for the turn.
             version = schema.stored_version(self.path)
             if version is not None:
@@ -181,11 +184,13 @@ class Store:
 
         Raises:
             LeaseLost: another process took the run over.
-            StoreError: the disk or the file refuses.
+            StoreError: the disk or the file refuses, or another process does not end its turn.
         """
         may_write()
         durable = lease is None
-        with writing(), self._turn.hold(), _faults(), self._writer.connect() as connection:
+        # A run has time; and if it gave up, it could not write that it did.
+        patience = PATIENCE if lease is None else None
+        with writing(), self._turn.hold(patience), _faults(), self._writer.connect() as connection:
             if _file_of(self.path) != self._file:
                 raise StoreError(
                     f"{self.path} was moved or replaced while it was open, so nothing is written any more: "
@@ -217,7 +222,7 @@ class Store:
     def checkpoint(self) -> None:
         """Moves the write-ahead log into the file; measurements begin from there."""
         may_wait("the writer turn")
-        with self._turn.hold(), _faults(), self._writer.connect() as connection:
+        with self._turn.hold(PATIENCE), _faults(), self._writer.connect() as connection:
             _raw(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:

@@ -94,6 +94,13 @@ def main() -> None:
             for _ in range(int(arguments[0])):
                 increment(store, "b", "other")
             print("done", flush=True)
+        elif verb == "hold":
+            with store.write(act("other")) as tx:
+                book = tx.space(LIBRARY).get(Book, "b")
+                tx.space(LIBRARY).put([replace(book, title="other")])
+                print("held", flush=True)
+                sys.stdin.readline()
+            print("done", flush=True)
         elif verb == "lease":
             _work_lease(store, *arguments)
         else:

@@ -1,6 +1,7 @@
 """The writer turn: nothing is lost, nobody starves, and who came first is served first."""
 
 import fcntl
+import signal
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -9,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from marginalia_tui.domain.errors import StoreError
 from marginalia_tui.domain.guard import may_wait
 from marginalia_tui.domain.items import Book
+from marginalia_tui.store import store as store_module
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
 from marginalia_tui.store.turn import WriterTurn
@@ -163,6 +166,71 @@ def test_who_ends_a_turn_can_not_take_the_next_past_one_that_waits(tmp_path: Pat
     thread.join()
     assert served[0] == "patient"
     for turn in (busy, patient):
+        turn.close()
+
+
+def test_a_process_that_is_suspended_in_its_turn_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever writes gets a sentence; when it goes on so does everybody, and nothing of it is lost."""
+    monkeypatch.setattr(store_module, "PATIENCE", 0.1)
+    put(store, Book(uuid="b", title="B"))
+    with process("hold", store.home) as other:
+        say(other)
+        assert hear(other) == "held"
+        other.send_signal(signal.SIGSTOP)
+        for _ in range(2):
+            with pytest.raises(StoreError, match=rf"process \({other.pid}\).*suspended") as refused:
+                put(store, Book(uuid="c", title="C"))
+            assert "\n" not in refused.value.message
+        with store.read() as tx:
+            assert tx.space(LIBRARY).get(Book, "b").title == "B"
+        other.send_signal(signal.SIGCONT)
+        say(other)
+        assert hear(other) == "done"
+    monkeypatch.setattr(store_module, "PATIENCE", 30.0)
+    put(store, Book(uuid="c", title="C"))
+    assert {each.title for each in see(store).values() if isinstance(each, Book)} == {"other", "C"}
+
+
+def test_a_wait_that_was_given_up_holds_nobody_up(tmp_path: Path) -> None:
+    """Its place in line is given back as soon as it comes, to another process too."""
+    first, second, third = (WriterTurn(tmp_path / "turn") for _ in range(3))
+    with first.hold():
+        with pytest.raises(StoreError), second.hold(0.05):
+            pass
+        # Wanted again while its place still stands in line.
+        with pytest.raises(StoreError), second.hold(0.05):
+            pass
+    with third.hold(30):
+        pass
+    with second.hold(30), pytest.raises(StoreError, match="this program"), second.hold(0.05):
+        pass
+    with first.hold(30):
+        pass
+    for turn in (first, second, third):
+        turn.close()
+
+
+def test_who_has_time_waits_and_who_has_none_behind_it_is_told(tmp_path: Path) -> None:
+    busy, ours = (WriterTurn(tmp_path / "turn") for _ in range(2))
+    served = threading.Event()
+
+    def wait_for_it() -> None:
+        with ours.hold():
+            served.set()
+
+    patient = threading.Thread(target=wait_for_it, daemon=True)
+    with busy.hold():
+        patient.start()
+        with (tmp_path / "turn.next").open("rb") as file:
+            wait_until(lambda: is_held(file.fileno()))
+        with pytest.raises(StoreError), ours.hold(0.05):
+            pass
+        assert not served.is_set()
+    patient.join()
+    assert served.is_set()
+    with ours.hold(30):
+        pass
+    for turn in (busy, ours):
         turn.close()
 
 
