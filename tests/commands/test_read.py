@@ -76,7 +76,7 @@ def test_the_author_names_a_part_by_number_and_title(world: World, name: str) ->
 def test_the_author_names_a_part_by_its_uuid_and_the_beginning_of_it(world: World) -> None:
     world.put(replace(world.part(1), title=""), replace(world.part(2), title=""))
     assert world.run(f"/get-part {world.parts[1]}")["part"] == world.parts[1]
-    assert world.run(f"/get-part {world.parts[1][:13]}")["part"] == world.parts[1]
+    assert world.run(f"/get-part {world.parts[1][:18]}")["part"] == world.parts[1]
 
 
 @pytest.mark.parametrize(
