@@ -31,7 +31,7 @@ class Crew:
 
     @property
     def busy(self) -> int:
-        """How many jobs run or wait."""
+        """How many jobs run or wait, or have not told their value yet."""
         with self._wake:
             return self._busy
 
@@ -47,9 +47,9 @@ class Crew:
             try:
                 value = fn(*args)
             except BaseException as error:  # handed over whole to whoever waits
-                _tell(loop, future, partial(future.set_exception, _fitting(error)))
+                self._tell(loop, future, partial(future.set_exception, _fitting(error)))
             else:
-                _tell(loop, future, partial(future.set_result, value))
+                self._tell(loop, future, partial(future.set_result, value))
 
         self._add(job)
         return await future
@@ -62,6 +62,7 @@ class Crew:
                 fn()
             except Exception:
                 log.exception("work off the screen failed")
+            self._ended()
 
         self._add(job)
 
@@ -85,22 +86,25 @@ class Crew:
                     return
                 job = self._jobs.popleft()
             job()
-            with self._wake:
-                self._busy -= 1
+
+    def _ended(self) -> None:
+        with self._wake:
+            self._busy -= 1
+
+    def _tell(self, loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]", settle: Callable[[], None]) -> None:
+        def on_loop() -> None:
+            self._ended()
+            if not future.done():
+                settle()
+
+        try:
+            loop.call_soon_threadsafe(on_loop)
+        except RuntimeError:
+            # The loop has ended: nobody waits for the value any more.
+            log.debug("work ended after the screens")
+            self._ended()
 
 
 def _fitting(error: BaseException) -> BaseException:
     """A future takes any exception but this one, which would end the coroutine that waits as if it had returned."""
     return RuntimeError("the work raised StopIteration") if isinstance(error, StopIteration) else error
-
-
-def _tell(loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]", settle: Callable[[], None]) -> None:
-    def on_loop() -> None:
-        if not future.done():
-            settle()
-
-    try:
-        loop.call_soon_threadsafe(on_loop)
-    except RuntimeError:
-        # The loop has ended: nobody waits for the value any more.
-        log.debug("work ended after the screens")
