@@ -14,6 +14,7 @@ from marginalia_tui.agent.runner import Runner, RunnerParts
 from marginalia_tui.commands.builtin import builtin_registry
 from marginalia_tui.commands.context import Answers, Scope
 from marginalia_tui.commands.dispatch import Dispatcher
+from marginalia_tui.commands.running import CommandPool
 from marginalia_tui.domain.clock import Clock
 from marginalia_tui.domain.guard import may_wait
 from marginalia_tui.llm.keys import Keys
@@ -44,6 +45,11 @@ class Studio:
         self.keys = Keys(home)
         self._pace = pace
         self._closed = threading.Event()
+
+    @cached_property
+    def commands(self) -> CommandPool:
+        """The commands that run."""
+        return CommandPool(self.dispatcher)
 
     @cached_property
     def models(self) -> Models:
@@ -91,6 +97,8 @@ class Studio:
         if self._closed.is_set():
             return
         self._closed.set()
+        if "commands" in self.__dict__:
+            self.commands.close()
         if "runner" in self.__dict__:
             self.runner.park()
         if "models" in self.__dict__:

@@ -27,7 +27,8 @@ from marginalia_tui.agent.tools import (
     text_argument,
 )
 from marginalia_tui.agent.transcript import Entry
-from marginalia_tui.commands.context import AlwaysYes, Control, Scope
+from marginalia_tui.commands.context import AlwaysYes, Scope
+from marginalia_tui.commands.control import Control
 from marginalia_tui.commands.definition import CommandDefinition
 from marginalia_tui.commands.results import to_json
 from marginalia_tui.domain.chat import Call, Message

@@ -12,7 +12,7 @@ from typing import Any
 
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.handles import Handles
-from marginalia_tui.commands.definition import Batch, CommandDefinition, Severity
+from marginalia_tui.commands.definition import CommandDefinition, Severity
 from marginalia_tui.commands.registry import Registry, nearest
 from marginalia_tui.domain.chat import Tool
 from marginalia_tui.domain.errors import Invalid, NotFound
@@ -153,7 +153,7 @@ class ToolSet:
     @property
     def singles(self) -> frozenset[str]:
         """The tools that are called alone in an answer."""
-        return frozenset(name for name, command in self.commands.items() if command.batch is Batch.SINGLE)
+        return frozenset(name for name, command in self.commands.items() if command.single)
 
     @property
     def readers(self) -> frozenset[str]:

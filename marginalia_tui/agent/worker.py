@@ -35,7 +35,7 @@ from marginalia_tui.agent.runs import Run, add_usage, get_run, transition
 from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import ASK_USER, FINISH
 from marginalia_tui.agent.transcript import MAX_NUDGES, NUDGE, Entry, Round, last_round
-from marginalia_tui.commands.context import Control
+from marginalia_tui.commands.control import Control
 from marginalia_tui.domain.chat import (
     Answer,
     Call,

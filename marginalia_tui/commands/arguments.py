@@ -1,19 +1,22 @@
-"""Arguments, however they were given, become the values that a command's function takes.
+"""Arguments, however they were given, become a call of the form that fits them best.
 
-Three ways: by name (a mapping; an argument left out or null takes its default), by position (a list), and as the
-texts of a line. Text becomes a number or a boolean where the signature wants one. What does not fit is refused
-with a sentence that names the argument and says what would fit.
+Three ways: by name (a mapping; an argument left out or null takes its default), by position (a sequence), and as
+the texts of a line. Of the forms that fit, the closest wins: an argument costs nothing where it has the type of the
+parameter, 1 for a parameter that takes anything, 2 where it is converted (text or a number to a number, a boolean,
+a choice, a date); a form that takes any arguments costs 1,000. Ties go to the form that is listed first. Where none
+fits, the sentence is about the form that came nearest: it names the argument and says what would fit.
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic.alias_generators import to_camel
 
+from marginalia_tui.commands.context import Context
 from marginalia_tui.commands.definition import CommandDefinition, Form, Parameter
-from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.registry import nearest
 from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.domain.errors import Invalid
@@ -24,70 +27,143 @@ _HALF = re.compile("[\ud800-\udfff]")
 Arguments = Mapping[str, Any] | Sequence[Any]
 """By name, or by position."""
 
+ANYTHING = 1
+CONVERSION = 2
+ANY_ARGUMENTS = 1_000
+"""What an argument, or a form that takes any, adds to the cost of a form."""
 
-def convert(definition: CommandDefinition, given: Arguments) -> tuple[Form, dict[str, Any]]:
-    """The form that is called, and its values by Python name.
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A form, and the values that it is called with."""
+
+    form: Form
+    values: Mapping[str, Any]
+    """By Python name."""
+    rest: tuple[Any, ...] = ()
+    cost: int = 0
+
+    def make(self, context: Context) -> object:
+        """Calls the function behind the form."""
+        return self.form.function(context, *self.rest, **self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Misfit:
+    """Why a form does not fit."""
+
+    sentence: str
+    nearness: int
+    """Arguments that fit, less what is wrong; the form with the most came nearest."""
+
+
+def resolve(definition: CommandDefinition, given: Arguments, *, typed: bool = False) -> Call:
+    """The call of the form that fits the arguments best.
+
+    Args:
+        definition: the command.
+        given: by name, or by position.
+        typed: whether they are the texts of a line. An empty one (`""`) then leaves an optional argument out, unless
+            that is a text that is empty by default.
 
     Raises:
-        Invalid: an argument is unknown, missing, one too many, or does not fit.
+        Invalid: no form fits: an argument is unknown, missing, one too many, or not what it should be.
     """
-    form = definition.bodies[0]
-    named = _by_name(definition, form, given) if isinstance(given, Mapping) else _by_place(definition, form, given)
+    best: Call | None = None
+    near: tuple[int, Form, str] | None = None
+    for form in definition.forms:
+        tried = _try(definition.name, form, given, typed)
+        if isinstance(tried, Call):
+            if best is None or tried.cost < best.cost:
+                best = tried
+        elif near is None or tried.nearness > near[0]:
+            near = tried.nearness, form, tried.sentence
+    if best is not None:
+        _check_whole(definition.name, best)
+        return best
+    assert near is not None
+    _, form, sentence = near
+    if len(definition.forms) > 1 and form.usage(definition.name) not in sentence:
+        sentence += f" The closest form is: {form.usage(definition.name)}"
+    raise Invalid(sentence)
+
+
+def _try(command: str, form: Form, given: Arguments, typed: bool) -> Call | _Misfit:
+    by_name = isinstance(given, Mapping)
+    if form.rest is not None and not by_name:
+        return Call(form, {}, tuple(given), ANY_ARGUMENTS)
+    named = _named(command, form, given) if isinstance(given, Mapping) else _placed(command, form, given, typed)
+    if isinstance(named, _Misfit):
+        return named
     try:
         checked = form.arguments.model_validate(named)
     except ValidationError as error:
-        raise Invalid(_sentence(definition, form, error)) from None
+        return _misfit_of(command, form, named, error)
     values = {each.python: getattr(checked, each.python) for each in form.parameters}
-    for name, value in values.items():
-        if isinstance(value, str) and _HALF.search(value):
-            raise Invalid(f"{definition.name}: the argument {to_camel(name)} holds half a character: write it again.")
-    return form, values
+    return Call(form, values, (), sum(_cost(each, named[each.name]) for each in form.parameters if each.name in named))
 
 
-def of_line(definition: CommandDefinition, line: CommandLine) -> list[Any]:
-    """The arguments of a line by position.
-
-    An empty argument (`""`) leaves an optional one out, unless it is a text that is empty by default.
-    """
-    parameters = definition.bodies[0].parameters
-    values: list[Any] = list(line.values)
-    for place, parameter in enumerate(parameters[: len(values)]):
-        if values[place] == "" and not parameter.required and parameter.default != "":
-            values[place] = None
-    return values
-
-
-def _by_name(definition: CommandDefinition, form: Form, given: Mapping[str, Any]) -> dict[str, Any]:
+def _named(command: str, form: Form, given: Mapping[str, Any]) -> dict[str, Any] | _Misfit:
     known = {each.name: each for each in form.parameters}
-    for name in given:
-        if name not in known:
-            near = nearest(str(name), known, limit=1)
-            hint = f" Did you mean {near[0]}?" if near else ""
-            raise Invalid(
-                f"{definition.name} has no argument {quoted(name)}.{hint} "
-                f"It takes: {listed(list(known)) or 'no arguments'}."
-            )
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        near = nearest(str(unknown[0]), known, limit=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        sentence = f"{command} has no argument {quoted(unknown[0])}.{hint} "
+        sentence += f"It takes: {listed(list(known)) or 'no arguments'}."
+        return _Misfit(sentence, len(given) - 2 * len(unknown))
     return {name: value for name, value in given.items() if value is not None or known[name].required}
 
 
-def _by_place(definition: CommandDefinition, form: Form, given: Sequence[Any]) -> dict[str, Any]:
-    if len(given) > len(form.parameters):
-        raise Invalid(
-            f"{definition.name} takes {counted(len(form.parameters), 'argument')}, not {len(given):,}: "
-            f"{form.usage(definition.name)} (a text with spaces goes in quotes)"
+def _placed(command: str, form: Form, given: Sequence[Any], typed: bool) -> dict[str, Any] | _Misfit:
+    parameters = form.parameters
+    if len(given) > len(parameters):
+        sentence = (
+            f"{command} takes {counted(len(parameters), 'argument')}, not {len(given):,}: "
+            f"{form.usage(command)} (a text with spaces goes in quotes)"
         )
-    pairs = zip(form.parameters, given, strict=False)
-    return {each.name: value for each, value in pairs if value is not None or each.required}
+        return _Misfit(sentence, 2 * len(parameters) - len(given))
+    return {
+        parameter.name: value
+        for parameter, value in zip(parameters, given, strict=False)
+        if not _left_out(parameter, value, typed)
+    }
 
 
-def _sentence(definition: CommandDefinition, form: Form, error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_context=False)[0]
-    name = str(first["loc"][0])
-    parameter = next(each for each in form.parameters if each.name == name)
-    usage = form.usage(definition.name)
+def _left_out(parameter: Parameter, value: object, typed: bool) -> bool:
+    if parameter.required:
+        return False
+    return value is None or (typed and value == "" and parameter.default != "")
+
+
+def _cost(parameter: Parameter, given: object) -> int:
+    if parameter.type == "any":
+        return ANYTHING
+    return 0 if isinstance(given, _OF_TYPE.get(parameter.type, str)) and _is_plain(parameter, given) else CONVERSION
+
+
+_OF_TYPE: dict[str, type | tuple[type, ...]] = {
+    "integer": int, "number": (int, float), "boolean": bool, "list": (list, tuple), "date": date, "choice": (),
+}  # fmt: skip
+"""What needs no conversion; everything else is a text."""
+
+
+def _is_plain(parameter: Parameter, given: object) -> bool:
+    """A truth is a number only for Python."""
+    return parameter.type == "boolean" or not isinstance(given, bool)
+
+
+def _misfit_of(command: str, form: Form, named: Mapping[str, Any], error: ValidationError) -> _Misfit:
+    errors = error.errors(include_url=False, include_context=False)
+    by_name = {each.name: each for each in form.parameters}
+    wrong = {str(each["loc"][0]) for each in errors}
+    first = errors[0]
+    parameter = by_name[str(first["loc"][0])]
+    nearness = len(named) - len(wrong & named.keys()) - len(wrong)
     if first["type"] == "missing":
-        return f"{definition.name} needs the argument {name} ({parameter.description}): {usage}"
-    return _misfit(definition.name, parameter, first["input"])
+        needs = f"{command} needs the argument {parameter.name} ({parameter.description}): {form.usage(command)}"
+        return _Misfit(needs, nearness)
+    return _Misfit(_misfit(command, parameter, named[parameter.name]), nearness)
 
 
 def _misfit(command: str, parameter: Parameter, given: object) -> str:
@@ -96,13 +172,48 @@ def _misfit(command: str, parameter: Parameter, given: object) -> str:
     return f"{command}: the argument {parameter.name} is {parameter.fits}, not {quoted(given)}.{hint}"
 
 
-def misfit(definition: CommandDefinition, parameter: Parameter, text: str) -> str:
+def _check_whole(command: str, call: Call) -> None:
+    names = {each.python: each.name for each in call.form.parameters}
+    for python, value in [*call.values.items(), *(("", each) for each in call.rest)]:
+        if isinstance(value, str) and _HALF.search(value):
+            what = f"the argument {names[python]}" if python else "an argument"
+            raise Invalid(f"{command}: {what} holds half a character: write it again.")
+
+
+# While a line is typed.
+
+
+def misfit(command: str, form: Form, parameter: Parameter, text: str) -> str:
     """Why a text can't be the value of a parameter, in a sentence; empty when it can."""
-    form = definition.bodies[0]
+    if parameter is form.rest:
+        return ""
     try:
         form.arguments.__pydantic_validator__.validate_assignment(
             form.arguments.model_construct(), parameter.python, text
         )
     except ValidationError:
-        return _misfit(definition.name, parameter, text)
+        return _misfit(command, parameter, text)
     return ""
+
+
+def form_so_far(definition: CommandDefinition, finished: Sequence[str], places: int) -> Form:
+    """The form that a line which is still being typed seems to mean.
+
+    Args:
+        definition: the command.
+        finished: the arguments that are typed to their end.
+        places: how many there are with the one that is being typed.
+    """
+
+    def distance(form: Form) -> tuple[int, int]:
+        wrong = max(0, places - len(form.parameters)) if form.rest is None else 0
+        cost = ANY_ARGUMENTS if form.rest else 0
+        for place, text in enumerate(finished):
+            parameter = form.parameter_at(place)
+            if parameter is None or parameter is form.rest or _left_out(parameter, text, typed=True):
+                continue
+            wrong += bool(misfit(definition.name, form, parameter, text))
+            cost += _cost(parameter, text)
+        return wrong, cost
+
+    return min(definition.forms, key=distance)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from marginalia_tui.commands.definition import CommandDefinition, Parameter, Severity
 from marginalia_tui.commands.fuzzy import ranked
+from marginalia_tui.commands.hint import form_of
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.registry import Registry
 from marginalia_tui.domain.tree import StoryTree
@@ -74,13 +75,13 @@ def complete(registry: Registry, completers: Completers, source: str, cursor: in
     current = line.current_argument
     if definition is None or current is None:
         return []
-    parameters = definition.bodies[0].parameters
-    if current.index >= len(parameters):
+    parameter = form_of(definition, line).parameter_at(current.index)
+    if parameter is None:
         return []
     end = _end_of_argument(source, current.index, current.end)
     return [
         Completion(CommandLine.escape(each.value), current.start, end, each.label or each.value, each.description)
-        for each in _values(parameters[current.index], completers, current.text)
+        for each in _values(parameter, completers, current.text)
     ][:LIMIT]
 
 

@@ -1,16 +1,16 @@
 """What a command is given: the scope it works on, and the line back to whoever called it.
 
 A command never asks where it runs. `Scope` says which book of which space it works on, who answers its questions
-and on whose behalf; `Control` carries its status out and the wish that it stops in. A command that changes
+and on whose behalf; the `Control` carries its status out and the wish that it stops in. A command that changes
 something returns an `Effect`: what it read, and the short function that writes.
 """
 
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from marginalia_tui.commands.control import Control
 from marginalia_tui.domain.errors import Cancelled, Declined, Invalid, Refused
 from marginalia_tui.domain.guard import may_wait
 
@@ -24,18 +24,28 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a command asks before it goes on."""
+
+    text: str
+    """A sentence that ends in a question mark."""
+    shows: tuple[str, ...] = ()
+    """What it would change, a line for each: numbers, first lines."""
+
+
 class Answers(Protocol):
     """Who answers the questions of a command."""
 
-    def confirm(self, question: str) -> bool:
-        """Whether to go on. May wait for a person; the default of a dialog is no."""
+    def confirm(self, question: Question, control: Control) -> bool:
+        """Whether to go on. May wait for a person, until the command is stopped; the default of a dialog is no."""
         ...
 
 
 class AlwaysYes:
     """For an agent (what it may do was decided before the call) and for `--yes`."""
 
-    def confirm(self, question: str) -> bool:
+    def confirm(self, question: Question, control: Control) -> bool:
         """Yes."""
         return True
 
@@ -43,9 +53,9 @@ class AlwaysYes:
 class NobodyToAsk:
     """For a script without a terminal: a question is refused at once, it never waits."""
 
-    def confirm(self, question: str) -> bool:
+    def confirm(self, question: Question, control: Control) -> bool:
         """Refuses with the question in the sentence."""
-        raise Refused(f"{question} Nobody is here to answer: give --yes, or run it where you can be asked.")
+        raise Refused(f"{question.text} Nobody is here to answer: give --yes, or run it where you can be asked.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +75,8 @@ class Scope:
     actor: str = "author"
     run: str | None = None
     """The uuid of the run that a command works for."""
+    model: str | None = None
+    """The model that work which a command starts should use; None: whoever calls has no opinion."""
 
     @property
     def open_book(self) -> str:
@@ -76,34 +88,6 @@ class Scope:
         if self.book is None:
             raise Invalid("No book is open: open one in the library, or name it with --book.")
         return self.book
-
-
-class Control:
-    """The two-way line between a running command and whoever called it. Safe to use from any thread.
-
-    Args:
-        on_status: called with the status and its detail on the thread of the command, at each change.
-    """
-
-    def __init__(self, on_status: Callable[[str, str], None] | None = None) -> None:
-        self._on_status = on_status
-        self._stop = threading.Event()
-        self.status: tuple[str, str] = ("", "")
-
-    def stop(self) -> None:
-        """Asks the command to stop; it does at its next check, and changes nothing any more."""
-        self._stop.set()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the command was asked to stop."""
-        return self._stop.is_set()
-
-    def tell(self, text: str, detail: str) -> None:
-        """Keeps the status and passes it on."""
-        self.status = (text, detail)
-        if self._on_status is not None:
-            self._on_status(text, detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +161,9 @@ class Context:
         with self.scope.store.read() as tx:
             yield tx.space(self.scope.space)
 
-    def status(self, text: str, detail: str = "") -> None:
-        """Tells what the command is doing, and how far it is."""
-        self.control.tell(text, detail)
+    def status(self, text: str, detail: str = "", *, done: int | None = None, total: int | None = None) -> None:
+        """Tells what the command is doing, and how far it is: in words, and in steps where they are known."""
+        self.control.tell(text, detail, done, total)
 
     def check(self) -> None:
         """Ends a command that was asked to stop; long work calls it between its steps.
@@ -190,16 +174,22 @@ class Context:
         if self.control.stopped:
             raise Cancelled(f"{self.command} was stopped: nothing was changed.")
 
-    def confirm(self, question: str) -> None:
+    def confirm(self, question: str, shows: Iterable[str] = ()) -> None:
         """Asks before something that can't be overlooked. Only while the command prepares.
+
+        Args:
+            question: a sentence that ends in a question mark.
+            shows: what would change, a line for each.
 
         Raises:
             Declined: the answer is no.
+            Cancelled: the command was stopped before there was one.
         """
         may_wait("the answer to a question")
         self.check()
         self.asked = True
-        if not self.scope.answers.confirm(question):
+        if not self.scope.answers.confirm(Question(question, tuple(shows)), self.control):
+            self.check()
             raise Declined("The answer was no: nothing was changed.")
 
     def call(self, name: str, **arguments: Any) -> Nested[Any]:

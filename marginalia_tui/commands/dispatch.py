@@ -9,8 +9,9 @@ in the transaction, and what is stale is refused, not merged by luck.
 from collections.abc import Mapping
 from typing import Any
 
-from marginalia_tui.commands.arguments import Arguments, convert, of_line
-from marginalia_tui.commands.context import Context, Control, Effect, Nested, Scope
+from marginalia_tui.commands.arguments import Arguments, resolve
+from marginalia_tui.commands.context import Context, Effect, Nested, Scope
+from marginalia_tui.commands.control import Control
 from marginalia_tui.commands.definition import CommandDefinition
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.registry import Registry
@@ -115,11 +116,20 @@ class Dispatcher:
 
     def prepare_line(self, text: str, scope: Scope, control: Control | None = None) -> Prepared:
         """`prepare` for a line such as `/get-part 3`."""
+        command = self.command_of(text)
+        return self._prepare(command, CommandLine.parse(text).values, scope, control or Control(), typed=True)
+
+    def command_of(self, text: str) -> CommandDefinition:
+        """The command that a line calls.
+
+        Raises:
+            Invalid: it is no command.
+            NotFound: there is none of that name; the sentence proposes the nearest.
+        """
         line = CommandLine.parse(text)
         if not line.is_command:
             raise Invalid("A command begins with /: /help lists them.")
-        definition = self.registry.get(line.name)
-        return self._prepare(definition, of_line(definition, line), scope, control or Control())
+        return self.registry.get(line.name)
 
     def run(self, name: str, arguments: Arguments, scope: Scope, control: Control | None = None) -> Result:
         """Both halves, the second in a transaction of its own."""
@@ -130,10 +140,13 @@ class Dispatcher:
         return self.finish(self.prepare_line(text, scope, control))
 
     def finish(self, prepared: Prepared) -> Result:
-        """The second half, when there is one, in a transaction of its own."""
+        """The second half, when there is one, in a transaction of its own, which nothing stops any more."""
         if not prepared.needs_effect:
             return prepared.result
-        with prepared.scope.store.write(prepared.act) as tx:
+        with (
+            prepared.control.uninterruptible(prepared.definition.name),
+            prepared.scope.store.write(prepared.act) as tx,
+        ):
             return prepared.effect(tx)
 
     def nested(self, name: str, arguments: Mapping[str, Any], outer: Context) -> Nested[Any]:
@@ -152,13 +165,21 @@ class Dispatcher:
             nested.give(prepared.result)
         return nested
 
-    def _prepare(self, definition: CommandDefinition, arguments: Arguments, scope: Scope, control: Control) -> Prepared:
+    def _prepare(
+        self,
+        definition: CommandDefinition,
+        arguments: Arguments,
+        scope: Scope,
+        control: Control,
+        *,
+        typed: bool = False,
+    ) -> Prepared:
         may_wait(f"the preparation of {definition.name}")
-        form, values = convert(definition, arguments)
+        call = resolve(definition, arguments, typed=typed)
         context = _Preparing(scope, definition, self, control)
         context.check()
         with reading_only(definition.name):
-            outcome = form.function(context, **values)
+            outcome = call.make(context)
         if not isinstance(outcome, Effect | Result):
             raise RuntimeError(f"{definition.name} answered {type(outcome).__name__}, not a Result or an Effect")
         if isinstance(outcome, Effect) and definition.read_only:

@@ -6,8 +6,8 @@ is finished does not fit, there is one too many.
 
 from dataclasses import dataclass
 
-from marginalia_tui.commands.arguments import misfit
-from marginalia_tui.commands.definition import CommandDefinition, Parameter
+from marginalia_tui.commands.arguments import form_so_far, misfit
+from marginalia_tui.commands.definition import CommandDefinition, Form, Parameter
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.registry import Registry, nearest
 from marginalia_tui.commands.sentences import counted, either, quoted
@@ -41,11 +41,22 @@ def hint(registry: Registry, source: str) -> Hint | None:
     definition = registry.find(line.name)
     if definition is None:
         return Hint(error=_unknown(registry, line))
-    parameters = definition.bodies[0].parameters
+    form = form_of(definition, line)
+    parameters = (*form.parameters, *([form.rest] if form.rest else []))
     current = line.current_argument
-    place = None if current is None or current.index >= len(parameters) else current.index
-    missing = tuple(each.name for each in parameters[len(line.arguments) :] if each.required)
-    return Hint(definition, parameters, place, _error(definition, parameters, line), missing)
+    place = None if current is None else current.index
+    if place is not None and form.rest is not None:
+        place = min(place, len(parameters) - 1)
+    if place is not None and place >= len(parameters):
+        place = None
+    missing = tuple(each.name for each in form.parameters[len(line.arguments) :] if each.required)
+    return Hint(definition, parameters, place, _error(definition, form, line), missing)
+
+
+def form_of(definition: CommandDefinition, line: CommandLine) -> Form:
+    """The form that a line which is being typed seems to mean."""
+    finished = line.values if line.trailing_separator else line.values[:-1]
+    return form_so_far(definition, finished, len(line.arguments) + line.trailing_separator)
 
 
 def _unknown(registry: Registry, line: CommandLine) -> str:
@@ -57,20 +68,24 @@ def _unknown(registry: Registry, line: CommandLine) -> str:
     return f"There is no command {quoted(line.name, 40)}." + (f" Did you mean {either(near)}?" if near else "")
 
 
-def _error(definition: CommandDefinition, parameters: tuple[Parameter, ...], line: CommandLine) -> str:
-    if len(line.arguments) > len(parameters):
+def _error(definition: CommandDefinition, form: Form, line: CommandLine) -> str:
+    most = max(len(each.parameters) for each in definition.forms)
+    if form.rest is None and len(line.arguments) > len(form.parameters):
         return (
-            f"{definition.name} takes {counted(len(parameters), 'argument')}: a text with spaces goes in quotes."
-            if parameters
+            f"{definition.name} takes {counted(most, 'argument')}: a text with spaces goes in quotes."
+            if most
             else f"{definition.name} takes no arguments."
         )
-    for place, (parameter, argument) in enumerate(zip(parameters, line.arguments, strict=False)):
+    for place, argument in enumerate(line.arguments):
+        parameter = form.parameter_at(place)
+        if parameter is None or parameter is form.rest:
+            continue
         typing = place == len(line.arguments) - 1 and not line.trailing_separator
-        if typing and _may_become(parameter, argument.text):
+        if typing and (len(definition.forms) > 1 or _may_become(parameter, argument.text)):
             continue
         if argument.text == "" and not parameter.required:
             continue
-        if sentence := misfit(definition, parameter, argument.text):
+        if sentence := misfit(definition.name, form, parameter, argument.text):
             return sentence
     return ""
 

@@ -10,7 +10,8 @@ from types import ModuleType
 
 from rapidfuzz import fuzz, process
 
-from marginalia_tui.commands.definition import CommandDefinition, define, is_command
+from marginalia_tui.commands.declare import define, is_command, name_of
+from marginalia_tui.commands.definition import CommandDefinition
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.sentences import either, quoted
 from marginalia_tui.domain.errors import Invalid, NotFound
@@ -31,31 +32,48 @@ def nearest(wanted: str, names: Iterable[str], limit: int = 3) -> list[str]:
 
 
 class Registry:
-    """The table of commands, by name."""
+    """The table of commands, by name. A name belongs to the suite that brought it."""
 
     def __init__(self) -> None:
         self._commands: dict[str, CommandDefinition] = {}
+        self._suites: dict[str, Suite] = {}
         self._lock = threading.Lock()
 
     def register(self, *suites: Suite) -> tuple[CommandDefinition, ...]:
         """Adds the commands of the suites, all or none; a suite that is there already changes nothing.
 
         Raises:
-            Invalid: a suite without a command, an incomplete command, a name that is taken; the sentence says it.
+            Invalid: a suite without a command, an incomplete command, forms that do not go together, a name that
+                another suite holds; the sentence says it.
         """
-        functions = [function for suite in suites for function in _functions(suite)]
-        found = [define(function) for function in functions]
+        found = [(suite, define(*forms)) for suite in suites for forms in _forms(suite)]
         with self._lock:
-            table = dict(self._commands)
-            for definition in found:
-                holder = table.get(definition.name)
-                if holder is not None and holder.bodies[0].function is not definition.bodies[0].function:
-                    raise Invalid(f"There is a command {definition.name} already: give this one another name.")
-                if holder is None:
-                    _check_example(definition)
-                    table[definition.name] = definition
-            self._commands = dict(sorted(table.items()))
-            return tuple(self._commands[definition.name] for definition in found)
+            table, holders = dict(self._commands), dict(self._suites)
+            for suite, definition in found:
+                name = definition.name
+                if name in table and holders[name] is suite:
+                    continue
+                if name in table:
+                    raise Invalid(f"There is a command {name} already: give this one another name.")
+                _check_example(definition)
+                table[name], holders[name] = definition, suite
+            self._commands, self._suites = dict(sorted(table.items())), holders
+            return tuple(table[definition.name] for _, definition in found)
+
+    def unregister(self, suite: Suite) -> tuple[str, ...]:
+        """Takes the commands of a suite away and answers their names; those that run go on."""
+        return self._remove([name for name, holder in self._suites.items() if holder is suite])
+
+    def unregister_command(self, name: str) -> bool:
+        """Takes one command away, with all its forms; False when there was none. One that runs goes on."""
+        return bool(self._remove([name]))
+
+    def _remove(self, names: Iterable[str]) -> tuple[str, ...]:
+        with self._lock:
+            gone = tuple(name for name in names if name in self._commands)
+            self._commands = {name: each for name, each in self._commands.items() if name not in gone}
+            self._suites = {name: each for name, each in self._suites.items() if name not in gone}
+            return gone
 
     def get(self, name: str) -> CommandDefinition:
         """The command of a name.
@@ -89,17 +107,21 @@ class Registry:
         return name in self._commands
 
 
-def _functions(suite: Suite) -> list[Callable[..., object]]:
+def _forms(suite: Suite) -> list[list[Callable[..., object]]]:
+    """The functions of a suite, those of one command together, in the order in which they stand there."""
     if not isinstance(suite, ModuleType):
-        return [suite]
-    functions = [value for value in vars(suite).values() if is_command(value) and value.__module__ == suite.__name__]
-    if not functions:
+        return [[suite]]
+    found: dict[str, list[Callable[..., object]]] = {}
+    for value in vars(suite).values():
+        if is_command(value) and value.__module__ == suite.__name__:
+            found.setdefault(name_of(value), []).append(value)
+    if not found:
         raise Invalid(f"The suite {suite.__name__} has no command: put @command above its functions.")
-    return functions
+    return list(found.values())
 
 
 def _check_example(definition: CommandDefinition) -> None:
     line = CommandLine.parse(definition.example)
-    longest = max(len(form) for form in definition.forms)
-    if line.name != definition.name or len(line.arguments) > longest:
+    fits = any(form.rest or len(line.arguments) <= len(form.parameters) for form in definition.forms)
+    if line.name != definition.name or not fits:
         raise Invalid(f"The example of the command {definition.name} does not call it: {definition.example}")

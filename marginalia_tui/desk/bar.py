@@ -8,17 +8,20 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from marginalia_tui.agent.agents import list_agents
 from marginalia_tui.commands import completion, hint, render
-from marginalia_tui.commands.context import Answers, Control
+from marginalia_tui.commands.context import Answers
 from marginalia_tui.commands.line import CommandLine
-from marginalia_tui.commands.results import Result, to_data
+from marginalia_tui.commands.results import to_data
+from marginalia_tui.commands.running import Begun, CommandRun
 from marginalia_tui.desk.answer import Block, Facts, Rows, Shown, Words
+from marginalia_tui.domain.errors import Cancelled
 from marginalia_tui.domain.items import Book
 from marginalia_tui.services.models import list_models
 from marginalia_tui.services.parts import story_tree
@@ -43,37 +46,18 @@ class Offer:
     takes_arguments: bool
 
 
-class CommandRun:
-    """A command that is run once, on the thread that calls this.
+def shown(run: CommandRun) -> Shown:
+    """The answer of a run that has ended.
 
-    Args:
-        title: what is shown while it runs.
-        severity: what it does, in a word such as `removes`; empty when the command is not known.
-        run: runs it, in two halves, with the line back to whoever waits.
-        on_status: hears what the command is doing.
+    Raises:
+        MarginaliaError: it was refused or failed; the sentence says why.
     """
-
-    def __init__(
-        self, title: str, severity: str, run: Callable[[Control], Result], on_status: Callable[[str], None]
-    ) -> None:
-        self.title = title
-        self.severity = severity
-        self._run = run
-        self._control = Control(lambda text, detail: on_status(" ".join(part for part in (text, detail) if part)))
-
-    def stop(self) -> None:
-        """Asks it to stop; it changes nothing any more."""
-        self._control.stop()
-
-    def __call__(self) -> Shown:
-        """Runs it.
-
-        Raises:
-            MarginaliaError: it was refused or failed; the sentence says why.
-        """
-        result = self._run(self._control)
-        blocks = [_block(block) for block in render.to_blocks(result)]
-        return Shown(self.title, result.sentence(), blocks, render.to_plain(result), to_data(result))
+    try:
+        result = run.future.result()
+    except CancelledError:
+        raise Cancelled(f"{run.command.name} was stopped before it began: nothing was changed.") from None
+    blocks = [_block(block) for block in render.to_blocks(result)]
+    return Shown(run.title, result.sentence(), blocks, render.to_plain(result), to_data(result))
 
 
 def _block(block: render.Block) -> Block:
@@ -128,35 +112,16 @@ class Bar:
         """Lines that were run, the newest last."""
         return self._history.lines()
 
-    def line(self, line: str, book: str | None, answers: Answers, on_status: Callable[[str], None]) -> CommandRun:
-        """The run of a line, which is kept in the history."""
+    def start_line(self, line: str, book: str | None, answers: Answers, begun: Begun) -> CommandRun:
+        """Starts a line, which is kept in the history."""
         self._history.add(line)
-        studio = self._studio
-        known = studio.registry.find(CommandLine.parse(line).name)
-        return CommandRun(
-            line,
-            "" if known is None else known.severity.word,
-            lambda control: studio.dispatcher.run_line(line, studio.scope(book, answers), control),
-            on_status,
-        )
+        return self._studio.commands.start_line(line, self._studio.scope(book, answers), begun=begun)
 
-    def named(
-        self,
-        name: str,
-        arguments: Mapping[str, Any],
-        book: str | None,
-        answers: Answers,
-        on_status: Callable[[str], None],
+    def start(
+        self, name: str, arguments: Mapping[str, Any], book: str | None, answers: Answers, begun: Begun
     ) -> CommandRun:
-        """The run of a command that a key of a screen stands for."""
-        studio = self._studio
-        command = studio.registry.get(name)
-        return CommandRun(
-            command.title,
-            command.severity.word,
-            lambda control: studio.dispatcher.run(name, arguments, studio.scope(book, answers), control),
-            on_status,
-        )
+        """Starts the command that a key of a screen stands for."""
+        return self._studio.commands.start(name, arguments, self._studio.scope(book, answers), begun=begun)
 
 
 class History:

@@ -4,7 +4,8 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from marginalia_tui.commands.context import AlwaysYes, Answers, NobodyToAsk
+from marginalia_tui.commands.context import AlwaysYes, Answers, NobodyToAsk, Question
+from marginalia_tui.commands.control import Control
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.render import to_plain
 from marginalia_tui.commands.results import to_data
@@ -72,9 +73,11 @@ def show_books(studio: Studio, options: argparse.Namespace) -> int:
 class _Terminal:
     """Asks on the terminal; the default is no."""
 
-    def confirm(self, question: str) -> bool:
+    def confirm(self, question: Question, control: Control) -> bool:
         """Whether the answer is yes."""
-        write_aside(f"{visible_line(question)} [y/N] ")
+        for line in question.shows:
+            write_aside(f"{visible_line(line)}\n")
+        write_aside(f"{visible_line(question.text)} [y/N] ")
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

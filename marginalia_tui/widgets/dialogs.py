@@ -28,6 +28,7 @@ BOX = """
     }
     & .dialog--scroll { height: auto; max-height: 100%; width: 1fr; scrollbar-size-vertical: 1; }
     & .dialog--words { height: auto; width: 1fr; }
+    & .dialog--shows { color: $muted; height: auto; width: 1fr; padding: 0 0 0 2; }
     & .dialog--keys { color: $muted; height: 1; width: 1fr; dock: bottom; }
     & .dialog--field { height: auto; width: 1fr; }
     & .dialog--label { color: $muted; height: auto; width: 30%; padding: 0 1 0 0; }
@@ -57,6 +58,7 @@ class Confirm(ModalScreen[bool]):
 
     Args:
         question: one sentence or a few.
+        shows: what a yes would change, a line for each.
         severity: what a yes does, in a word such as `removes`.
         yes: the word of the answer yes.
         no: the word of the answer no.
@@ -68,9 +70,11 @@ class Confirm(ModalScreen[bool]):
         Binding("n,escape", "answer(False)", "No", id="confirm.no"),
     ]
 
-    def __init__(self, question: str, *, severity: str = "", yes: str = "yes", no: str = "no") -> None:
+    def __init__(
+        self, question: str, *, shows: Sequence[str] = (), severity: str = "", yes: str = "yes", no: str = "no"
+    ) -> None:
         super().__init__()
-        self.question, self.severity, self.yes, self.no = question, severity, yes, no
+        self.question, self.shows, self.severity, self.yes, self.no = question, tuple(shows), severity, yes, no
 
     def compose(self) -> ComposeResult:
         """The question and the keys."""
@@ -78,6 +82,8 @@ class Confirm(ModalScreen[bool]):
             box.border_title = title_text(f"This {self.severity}" if self.severity else "Sure?")
             with VerticalScroll(classes="dialog--scroll"):
                 yield words(self.question + "\n")
+                for line in self.shows:
+                    yield words(visible_line(line), "dialog--shows")
             yield words(f"y {self.yes}   n {self.no}", "dialog--keys")
 
     def action_answer(self, answer: bool) -> None:

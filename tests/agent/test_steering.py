@@ -12,7 +12,7 @@ from marginalia_tui.agent.events import Rested, RunEvent
 from marginalia_tui.agent.runner import Runner, RunnerParts
 from marginalia_tui.agent.runs import list_runs
 from marginalia_tui.agent.worker import Worker
-from marginalia_tui.commands.context import Control
+from marginalia_tui.commands.control import Control
 from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.domain.errors import (
     Busy,

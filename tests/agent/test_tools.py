@@ -17,7 +17,8 @@ from marginalia_tui.agent.tools import (
 )
 from marginalia_tui.commands.builtin import builtin_registry
 from marginalia_tui.commands.context import Context
-from marginalia_tui.commands.definition import Severity, command
+from marginalia_tui.commands.declare import command
+from marginalia_tui.commands.definition import Severity
 from marginalia_tui.commands.results import Result
 from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.store.journal import Act

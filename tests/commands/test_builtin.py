@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from marginalia_tui.commands.arguments import convert, of_line
+from marginalia_tui.commands.arguments import resolve
 from marginalia_tui.commands.builtin import builtin_registry
 from marginalia_tui.commands.definition import CommandDefinition, Severity
 from marginalia_tui.commands.line import CommandLine
@@ -38,7 +38,7 @@ def test_every_command_is_described_for_a_small_model(definition: CommandDefinit
 @pytest.mark.parametrize("definition", ALL, ids=[each.name for each in ALL])
 def test_the_example_of_every_command_can_be_called(definition: CommandDefinition) -> None:
     line = CommandLine.parse(definition.example)
-    convert(definition, of_line(definition, line))
+    resolve(definition, line.values, typed=True)
 
 
 def test_the_commands_of_the_first_release_with_their_severities() -> None:

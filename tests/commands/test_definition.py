@@ -5,7 +5,8 @@ import pytest
 from pydantic import Field
 
 from marginalia_tui.commands.context import Context, Effect
-from marginalia_tui.commands.definition import Batch, Param, Severity, command, define
+from marginalia_tui.commands.declare import command, define
+from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.results import Result
 from marginalia_tui.domain.errors import Invalid
 
@@ -54,7 +55,7 @@ def test_the_signature_gives_parameters_schema_and_texts() -> None:
 
     definition = define(speak)
     assert (definition.title, definition.description) == ("Say it", "Says a word.")
-    assert definition.read_only and definition.for_agents and definition.batch is Batch.ANY
+    assert definition.read_only and definition.for_agents and definition.work is Work.SHORT
     assert [(each.name, each.type, each.required, each.default) for each in definition.parameters] == [
         ("word", "text", True, None),
         ("how", "choice", False, "low"),
@@ -170,7 +171,7 @@ def test_what_a_signature_must_not_be() -> None:
         (no_mark, "lacks a description: mark it"),
         (needed_behind_optional, "must be an ordinary one"),
         (two_of_one_name, "two parameters of one name"),
-        (any_number, "must be an ordinary one"),
+        (any_number, "takes anything, so no agent"),
         (no_result, "must say that it returns"),
         (effect_of_a_reader, "is READ, so it has no effect"),
         (lambda: None, "is no command"),

@@ -6,8 +6,10 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from marginalia_tui.commands.context import AlwaysYes, Context, Control, Effect, NobodyToAsk, Scope
-from marginalia_tui.commands.definition import Param, Severity, command
+from marginalia_tui.commands.context import AlwaysYes, Context, Effect, NobodyToAsk, Scope
+from marginalia_tui.commands.control import Control, Status
+from marginalia_tui.commands.declare import command
+from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.commands.registry import Registry
 from marginalia_tui.commands.results import Result
@@ -350,11 +352,11 @@ def test_the_result_of_an_effect_is_not_there_early(dispatcher: Dispatcher, worl
 
 
 def test_a_command_that_is_stopped_changes_nothing(dispatcher: Dispatcher, world: World) -> None:
-    control = Control(lambda text, detail: control.stop() if detail == "step 40" else None)
+    control = Control(lambda status: status.detail == "step 40" and control.stop())
     position = world.journal()
     with pytest.raises(Cancelled, match="nothing was changed"):
         dispatcher.run("long", [world.parts[0]], world.author, control)
-    assert control.status == ("Working", "step 40")
+    assert control.status == Status("Working", "step 40")
     assert world.journal() == position
     with pytest.raises(Cancelled):
         dispatcher.run("echo", ["a"], world.author, control)

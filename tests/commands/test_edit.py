@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from marginalia_tui.commands.context import Control
+from marginalia_tui.commands.control import Control, Status
 from marginalia_tui.commands.dispatch import Prepared
 from marginalia_tui.commands.results import by_uuid, to_data
 from marginalia_tui.domain.errors import Ambiguous, Cancelled, Declined, Invalid, Locked, NotFound, Refused, Stale
@@ -206,7 +206,7 @@ def test_search_and_replace(world: World) -> None:
     assert world.text(1).startswith("The candle was lit")
     assert "The candle\u2019s flame" in world.text(2)
     assert len(world.answers.questions) == 1
-    assert "2 places in 2 parts? The first, in part 1" in world.answers.questions[0]
+    assert "2 places in 2 parts? part 1: The lamp was lit" in world.answers.questions[0]
     assert done["samples"][0]["before"].startswith("The lamp was lit")
     assert done["samples"][0]["after"].startswith("The candle was lit")
 
@@ -267,11 +267,12 @@ def test_a_search_and_replace_that_is_stopped_changes_nothing(world: World) -> N
     for _ in range(150):
         above = world.add(above, text="A lamp.")
     world.run(f"/switch-branch {above}")
-    control = Control(lambda text, detail: control.stop())
+    control = Control()
+    control.listen(lambda _: control.stop())
     before = world.journal()
     with pytest.raises(Cancelled):
         DISPATCHER.run("search-replace-parts", {"pattern": "lamp", "replacement": "x"}, world.author, control)
-    assert control.status == ("Searching", "part 100 of 153, 99 places")
+    assert control.status == Status("Searching", "part 100 of 153, 99 places", 100, 153)
     assert world.journal() == before and not world.answers.questions
 
 

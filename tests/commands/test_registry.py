@@ -4,7 +4,8 @@ from typing import Annotated
 import pytest
 
 from marginalia_tui.commands.context import Context
-from marginalia_tui.commands.definition import Param, Severity, command
+from marginalia_tui.commands.declare import command
+from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.registry import Registry
 from marginalia_tui.commands.results import Result
 from marginalia_tui.domain.errors import Invalid, NotFound

@@ -4,7 +4,8 @@ from typing import Any
 from sqlalchemy import insert
 
 from marginalia_tui.commands.builtin import builtin_registry
-from marginalia_tui.commands.context import AlwaysYes, Scope
+from marginalia_tui.commands.context import AlwaysYes, Question, Scope
+from marginalia_tui.commands.control import Control
 from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.commands.results import to_data
 from marginalia_tui.domain.items import Book, Part
@@ -31,8 +32,8 @@ class FakeAnswers:
     answer: bool = True
     questions: list[str] = field(default_factory=list)
 
-    def confirm(self, question: str) -> bool:
-        self.questions.append(question)
+    def confirm(self, question: Question, control: Control) -> bool:
+        self.questions.append(" ".join([question.text, *question.shows]))
         return self.answer
 
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from marginalia_tui.commands.context import Context, Effect
-from marginalia_tui.commands.definition import Param, Severity, command
+from marginalia_tui.commands.declare import command
+from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.results import BookHandle, Result
 from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.domain.errors import Invalid, Stale

@@ -10,7 +10,8 @@ from typing import Annotated
 from pydantic import Field
 
 from marginalia_tui.commands.context import Context, Effect
-from marginalia_tui.commands.definition import Param, Severity, command
+from marginalia_tui.commands.declare import command
+from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.omissions import new_omissions
 from marginalia_tui.commands.passages import closest_passage, find_passage, replace_passage
 from marginalia_tui.commands.patterns import around, first_words
@@ -170,7 +171,10 @@ def replace_part_text(
     had, has = count_words(old), count_words(text)
     if text == old:
         return PartChanged(result="unchanged", part=uuid, position=opened.depths[uuid], words=had, version=now)
-    ctx.confirm(f"Replace the whole text of {where}: {had:,} words by {has:,}? It begins: {first_words(old)}")
+    ctx.confirm(
+        f"Replace the whole text of {where}: {had:,} words by {has:,}?",
+        [f"It begins now: {first_words(old)}", f"It will begin: {first_words(text)}"],
+    )
     warning = None
     if had >= 20 and has < had * (1 - SHRINK):
         warning = f"The text had {had:,} words and has {has:,} now: was that meant? Undo or edit brings them back."

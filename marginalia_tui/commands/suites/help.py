@@ -8,7 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from marginalia_tui.commands.context import Context
-from marginalia_tui.commands.definition import CommandDefinition, Param, Parameter, Severity, command
+from marginalia_tui.commands.declare import command
+from marginalia_tui.commands.definition import CommandDefinition, Param, Parameter, Severity
 from marginalia_tui.commands.results import Prose, Result
 from marginalia_tui.resources import manual_page, manual_pages
 
@@ -80,7 +81,7 @@ def page_of_command(definition: CommandDefinition) -> str:
         "",
         definition.description,
         "",
-        *(f"    {body.usage(definition.name)}" for body in definition.bodies),
+        *(f"    {form.usage(definition.name)}" for form in definition.forms),
         "",
     ]
     for parameter in definition.parameters:

@@ -15,7 +15,8 @@ from marginalia_tui.commands.bounds import (
     slice_of,
 )
 from marginalia_tui.commands.context import Context
-from marginalia_tui.commands.definition import Param, Severity, command
+from marginalia_tui.commands.declare import command
+from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import BranchRef, OpenBook, PlaceRef, open_book, texts_of
 from marginalia_tui.commands.results import BookHandle, PartHandle, Result
@@ -333,5 +334,5 @@ def count_tokens_of(
     for place, (_, body) in enumerate(texts_of(ctx, chain), start=1):
         tokens += count_tokens(body)
         if place % 100 == 0:
-            ctx.status("Counting tokens", f"part {place} of {len(chain)}")
+            ctx.status("Counting tokens", f"part {place} of {len(chain)}", done=place, total=len(chain))
     return TokenCount(counted=what, tokens=tokens, words=words, parts=len(chain) if part is None else None)

@@ -7,7 +7,8 @@ import regex
 from pydantic import Field
 
 from marginalia_tui.commands.context import Context, Effect
-from marginalia_tui.commands.definition import Param, Severity, command
+from marginalia_tui.commands.declare import command
+from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.omissions import new_omissions
 from marginalia_tui.commands.patterns import Mode, Pattern, Search, around
 from marginalia_tui.commands.references import OpenBook, PartRef, open_book, texts_of
@@ -126,10 +127,11 @@ def search_replace_parts(
                 f"The replacement would leave {quoted(added[0])} in the text, which stands for words that are left "
                 "out: nothing was changed."
             )
-    first = samples[0]
+    more = [f"and {counted(hits - len(samples), 'further place')}"] if hits > len(samples) else []
     ctx.confirm(
         f"Replace {quoted(pattern)} by {quoted(replacement)}: {counted(hits, 'place')} in "
-        f"{counted(len(texts), 'part')}? The first, in part {first.position}: {first.after}"
+        f"{counted(len(texts), 'part')}?",
+        [f"part {each.position}: {each.before}  ->  {each.after}" for each in samples] + more,
     )
 
     def apply(tx: WriteTx) -> Replaced:
@@ -174,7 +176,8 @@ def _replace_all(
         if pieces:
             texts[uuid] = (body, "".join([*pieces, body[end:]]))
         if place % 100 == 0:
-            ctx.status("Searching", f"part {place} of {len(chain)}, {counted(hits, 'place')}")
+            detail = f"part {place} of {len(chain)}, {counted(hits, 'place')}"
+            ctx.status("Searching", detail, done=place, total=len(chain))
     return texts, samples, hits
 
 

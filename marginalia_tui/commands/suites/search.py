@@ -4,7 +4,8 @@ from typing import Annotated
 
 from marginalia_tui.commands.bounds import LIMIT, Limit, Offset, Page, page_fields
 from marginalia_tui.commands.context import Context
-from marginalia_tui.commands.definition import Param, Severity, command
+from marginalia_tui.commands.declare import command
+from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.patterns import Mode, Pattern, Search, around
 from marginalia_tui.commands.references import BranchRef, OpenBook, PlaceRef, open_book, texts_of
 from marginalia_tui.commands.results import PartHandle, Result

@@ -6,7 +6,8 @@ from typing import Annotated
 from pydantic import Field
 
 from marginalia_tui.commands.context import Context, Effect
-from marginalia_tui.commands.definition import Param, Severity, command
+from marginalia_tui.commands.declare import command
+from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.omissions import new_omissions
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import OpenBook, PartRef, open_book
@@ -194,7 +195,8 @@ def delete_part(ctx: Context, part: PartRef) -> Effect[PartDeleted]:
     uuid = value.uuid
     up = f" {counted(following, 'part')} behind it will move up." if following else ""
     ctx.confirm(
-        f"Delete {opened.label(uuid)} with its {counted(value.words, 'word')}?{up} It begins: {first_words(value.text)}"
+        f"Delete {opened.label(uuid)} with its {counted(value.words, 'word')}?{up}",
+        [f"It begins: {first_words(value.text)}"],
     )
 
     def apply(tx: WriteTx) -> PartDeleted:

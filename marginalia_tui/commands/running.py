@@ -1,0 +1,169 @@
+"""Commands that are started, watched and stopped.
+
+A short command runs on the thread of its caller, a long one on a thread of the pool. Either way a `CommandRun` tells
+what it is doing, has its answer in a future, and is stopped through it.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+
+from marginalia_tui.commands.arguments import Arguments
+from marginalia_tui.commands.context import Scope
+from marginalia_tui.commands.control import Control, Status
+from marginalia_tui.commands.definition import CommandDefinition
+from marginalia_tui.commands.dispatch import Dispatcher
+from marginalia_tui.commands.results import Result
+
+THREADS = 8
+"""Long commands that run at once; further ones wait."""
+
+
+class CommandRun:
+    """One run of a command. Safe to use from any thread.
+
+    Args:
+        command: what is run.
+        title: what people read of it: the line, or the title of the command.
+        control: the line to it.
+        work: both halves of the command.
+    """
+
+    def __init__(self, command: CommandDefinition, title: str, control: Control, work: Callable[[], Result]) -> None:
+        self.command = command
+        self.title = title
+        self.control = control
+        self.future: Future[Result] = Future()
+        """Its answer, or what it was refused with."""
+        self._work = work
+        self._began: float | None = None
+        self._ended: float | None = None
+
+    @property
+    def status(self) -> Status:
+        """What it is doing."""
+        return self.control.status
+
+    @property
+    def seconds(self) -> float:
+        """How long it has run, or ran."""
+        if self._began is None:
+            return 0.0
+        return (self._ended or time.monotonic()) - self._began
+
+    def cancel(self) -> bool:
+        """Stops it: one that has not begun never does, another one at its next check.
+
+        Returns:
+            False when it can't be interrupted now, or is over.
+        """
+        if self.future.cancel():
+            return True
+        return not self.future.done() and self.control.stop()
+
+    def run(self) -> None:
+        """Runs it on this thread, once; its end is in the future."""
+        if not self.future.set_running_or_notify_cancel():
+            return
+        self._began = time.monotonic()
+        try:
+            result = self._work()
+        except BaseException as error:  # handed over whole: whoever waits raises it
+            self._ended = time.monotonic()
+            self.future.set_exception(error)
+        else:
+            self._ended = time.monotonic()
+            self.future.set_result(result)
+
+
+Begun = Callable[[CommandRun], None]
+"""Told of a run before it begins."""
+
+
+class CommandPool:
+    """Starts commands, and knows those that run.
+
+    Args:
+        dispatcher: runs their halves.
+    """
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._places = threading.Semaphore(THREADS)
+        self._lock = threading.Lock()
+        self._running: list[CommandRun] = []
+
+    @property
+    def running(self) -> tuple[CommandRun, ...]:
+        """Those that have not ended, the oldest first."""
+        with self._lock:
+            return tuple(self._running)
+
+    def start(
+        self,
+        name: str,
+        arguments: Arguments,
+        scope: Scope,
+        *,
+        title: str = "",
+        uninterruptible: bool = False,
+        begun: Begun | None = None,
+    ) -> CommandRun:
+        """Starts a command.
+
+        Args:
+            name: of the command.
+            arguments: by name or by position.
+            scope: what it works on.
+            title: what people read of it; without it the title of the command.
+            uninterruptible: whether it can never be stopped.
+            begun: told of the run before it begins.
+
+        Raises:
+            NotFound: there is no such command.
+        """
+        command = self._dispatcher.registry.get(name)
+        control = Control(uninterruptible=uninterruptible)
+        work = lambda: self._dispatcher.run(name, arguments, scope, control)  # noqa: E731
+        return self._start(CommandRun(command, title or command.title, control, work), begun)
+
+    def start_line(
+        self, line: str, scope: Scope, *, uninterruptible: bool = False, begun: Begun | None = None
+    ) -> CommandRun:
+        """`start` for a line such as `/get-part 3`.
+
+        Raises:
+            Invalid, NotFound: it is no command, or none of ours.
+        """
+        command = self._dispatcher.command_of(line)
+        control = Control(uninterruptible=uninterruptible)
+        work = lambda: self._dispatcher.run_line(line, scope, control)  # noqa: E731
+        return self._start(CommandRun(command, line, control, work), begun)
+
+    def _start(self, run: CommandRun, begun: Begun | None) -> CommandRun:
+        with self._lock:
+            self._running.append(run)
+        run.future.add_done_callback(lambda _: self._forget(run))
+        if begun is not None:
+            begun(run)
+        if run.command.long:
+            # A daemon: the end of the program waits for no command.
+            name = f"command-{run.command.name}"
+            threading.Thread(target=self._run_in_turn, args=[run], name=name, daemon=True).start()
+        else:
+            run.run()
+        return run
+
+    def _run_in_turn(self, run: CommandRun) -> None:
+        with self._places:
+            run.run()
+
+    def _forget(self, run: CommandRun) -> None:
+        with self._lock:
+            self._running.remove(run)
+
+    def close(self) -> None:
+        """Stops what can be stopped of what runs, and what has not begun."""
+        for run in self.running:
+            run.cancel()
