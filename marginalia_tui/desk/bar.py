@@ -23,6 +23,7 @@ from marginalia_tui.commands.running import Begun, CommandRun
 from marginalia_tui.desk.answer import Block, Facts, Rows, Shown, Words
 from marginalia_tui.domain.errors import Cancelled
 from marginalia_tui.domain.items import Book
+from marginalia_tui.resources import manual_pages
 from marginalia_tui.services.models import list_models
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store.space import LIBRARY
@@ -77,6 +78,8 @@ class Bar:
         self._studio = studio
         self._completers = completion.Completers()
         self._completers.register("command", completion.command_completer(studio.registry))
+        topics = [completion.Candidate(name) for name in manual_pages()]
+        self._completers.register("topic", completion.choices(topics))
         self._history = History(studio.home / HISTORY_FILE)
 
     def read_names(self, book: str | None) -> None:

@@ -53,6 +53,7 @@ def test_the_commands_of_the_first_release_with_their_severities() -> None:
         "find-occurrences",
         "count-tokens",
         "help",
+        "manual",
     }
     assert severities == {
         **{name: (Severity.READ, False) for name in read},
