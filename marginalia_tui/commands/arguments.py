@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from enum import Enum
 from typing import Any
 
 from pydantic import ValidationError
@@ -89,8 +90,10 @@ def resolve(definition: CommandDefinition, given: Arguments, *, typed: bool = Fa
 
 
 def _try(command: str, form: Form, given: Arguments, typed: bool) -> Call | _Misfit:
-    by_name = isinstance(given, Mapping)
-    if form.rest is not None and not by_name:
+    if form.rest is not None:
+        if isinstance(given, Mapping) and given:
+            sentence = f"{command} takes its arguments in order, without names: {form.usage(command)}"
+            return _Misfit(sentence, -len(given))
         return Call(form, {}, tuple(given), ANY_ARGUMENTS)
     named = _named(command, form, given) if isinstance(given, Mapping) else _placed(command, form, given, typed)
     if isinstance(named, _Misfit):
@@ -99,7 +102,13 @@ def _try(command: str, form: Form, given: Arguments, typed: bool) -> Call | _Mis
         checked = form.arguments.model_validate(named)
     except ValidationError as error:
         return _misfit_of(command, form, named, error)
-    values = {each.python: getattr(checked, each.python) for each in form.parameters}
+    except (ValueError, RecursionError):
+        # Python writes out neither the longest numbers nor the deepest lists, so they are no text.
+        wrong = [each for each in form.parameters if each.name in named and not _can_be_written(named[each.name])]
+        if not wrong:
+            raise
+        return _Misfit(_misfit(command, wrong[0], named[wrong[0].name]), len(named) - 2 * len(wrong))
+    values = {each.python: getattr(checked, each.field) for each in form.parameters}
     return Call(form, values, (), sum(_cost(each, named[each.name]) for each in form.parameters if each.name in named))
 
 
@@ -137,20 +146,23 @@ def _left_out(parameter: Parameter, value: object, typed: bool) -> bool:
 
 
 def _cost(parameter: Parameter, given: object) -> int:
-    if parameter.type == "any":
+    if parameter.takes == "any":
         return ANYTHING
-    return 0 if isinstance(given, _OF_TYPE.get(parameter.type, str)) and _is_plain(parameter, given) else CONVERSION
+    return 0 if isinstance(given, _OF_TYPE[parameter.takes]) else CONVERSION
 
 
 _OF_TYPE: dict[str, type | tuple[type, ...]] = {
-    "integer": int, "number": (int, float), "boolean": bool, "list": (list, tuple), "date": date, "choice": (),
+    "text": str, "integer": int, "number": float, "boolean": bool, "list": (list, tuple), "date": date, "choice": Enum,
 }  # fmt: skip
-"""What needs no conversion; everything else is a text."""
+"""What needs no conversion."""
 
 
-def _is_plain(parameter: Parameter, given: object) -> bool:
-    """A truth is a number only for Python."""
-    return parameter.type == "boolean" or not isinstance(given, bool)
+def _can_be_written(value: object) -> bool:
+    try:
+        str(value)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _misfit_of(command: str, form: Form, named: Mapping[str, Any], error: ValidationError) -> _Misfit:
@@ -189,7 +201,7 @@ def misfit(command: str, form: Form, parameter: Parameter, text: str) -> str:
         return ""
     try:
         form.arguments.__pydantic_validator__.validate_assignment(
-            form.arguments.model_construct(), parameter.python, text
+            form.arguments.model_construct(), parameter.field, text
         )
     except ValidationError:
         return _misfit(command, parameter, text)

@@ -14,13 +14,15 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from datetime import date, datetime
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pydantic import ConfigDict, Field, create_model
+from pydantic import BeforeValidator, ConfigDict, Field, create_model
 from pydantic.alias_generators import to_camel
 
 from marginalia_tui.commands.context import Context, Effect
-from marginalia_tui.commands.definition import CommandDefinition, Form, Param, Parameter, Severity, Work
+from marginalia_tui.commands.definition import CommandDefinition, Form, Param, Parameter, Severity, Work, field_of
 from marginalia_tui.commands.results import Result
 from marginalia_tui.domain.errors import Invalid
 
@@ -202,15 +204,20 @@ def _form(declared: _Declared, function: Callable[..., object]) -> Form:
             rest = each.name
         elif each.kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
             raise Invalid(f"The parameter {each.name} of the command {name} must be an ordinary one.")
+        if each.name not in hints:
+            raise Invalid(f"The parameter {each.name} of the command {name} lacks a type.")
         default = ... if each.default is inspect.Parameter.empty and rest is None else each.default
-        fields[each.name] = (hints[each.name], Field(None if rest else default, alias=to_camel(each.name)))
+        fields[field_of(each.name)] = (
+            _checked(hints[each.name]),
+            Field(None if rest else default, alias=to_camel(each.name)),
+        )
     config = ConfigDict(extra="forbid", coerce_numbers_to_str=True, allow_inf_nan=False)
     arguments = create_model(f"Arguments of {name}", __config__=config, **fields)
     schemas = arguments.model_json_schema(by_alias=True)
     properties = schemas.get("properties", {})
     parameters = tuple(
-        _parameter(name, python, hints[python], info, _simple(properties[info.alias], schemas.get("$defs", {})))
-        for python, info in arguments.model_fields.items()
+        _parameter(name, each.name, hints[each.name], info, _simple(properties[info.alias], schemas.get("$defs", {})))
+        for each, info in zip(taken[1:], arguments.model_fields.values(), strict=True)
     )
     if rest is not None:
         return Form((), function, arguments, description, rest=parameters[0])
@@ -230,7 +237,10 @@ def _parameter(name: str, python: str, hint: object, info: Any, schema: dict[str
         raise Invalid(f"The parameter {python} of the command {name} lacks a description: mark it with Param.")
     mark = marks[-1]
     kind = next((each.names for each in reversed(marks) if each.names), "")
-    allowed = tuple(str(each) for each in schema.get("enum", ()))
+    choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    if not all(isinstance(each, str) for each in choices):
+        raise Invalid(f"The parameter {python} of the command {name} has choices that are no texts.")
+    takes = "choice" if choices else _type(schema)
     for_model = mark.for_model or f"{mark.description[0].upper()}{mark.description[1:]}."
     required = info.is_required()
     shown = {**schema, "description": for_model}
@@ -241,10 +251,11 @@ def _parameter(name: str, python: str, hint: object, info: Any, schema: dict[str
     return Parameter(
         name=info.alias,
         python=python,
-        type=kind or ("choice" if allowed else _type(schema)),
+        takes=takes,
+        type=kind or takes,
         required=required,
         default=default,
-        allowed=allowed,
+        allowed=tuple(choices),
         description=mark.description,
         for_model=for_model,
         names=kind,
@@ -262,6 +273,43 @@ def _type(schema: Mapping[str, Any]) -> str:
     if not schema.keys() & {"type", "anyOf", "$ref"}:
         return "any"
     return _TYPES.get(str(schema.get("type")), "text")
+
+
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def _checked(hint: object) -> object:
+    """The type of an argument, without what pydantic would take for it that a person did not mean."""
+    types = set(_types(hint)) - {type(None)}
+    if types == {date}:
+        return Annotated[hint, BeforeValidator(_day)]
+    if types and types <= {int, float}:
+        return Annotated[hint, BeforeValidator(_number)]
+    return hint
+
+
+def _types(hint: object) -> list[object]:
+    if get_origin(hint) is Annotated:
+        return _types(get_args(hint)[0])
+    if get_origin(hint) in (Union, UnionType):
+        return [each for member in get_args(hint) for each in _types(member)]
+    return [hint]
+
+
+def _day(value: object) -> object:
+    """A number is no day (for pydantic it is the seconds since 1970), and neither is a moment."""
+    if isinstance(value, str) and not _DAY.fullmatch(value):
+        raise ValueError("not written as a day")
+    if isinstance(value, datetime) or not isinstance(value, date | str | None):
+        raise ValueError("no day")
+    return value
+
+
+def _number(value: object) -> object:
+    """A truth is a number only for Python."""
+    if isinstance(value, bool):
+        raise ValueError("no number")
+    return value
 
 
 def _flat(hint: object) -> list[object]:

@@ -57,8 +57,10 @@ class Parameter:
     name: str
     """Outside: in a line of help, a schema, a call by name."""
     python: str
+    takes: str
+    """What its values are: `text`, `integer`, `number`, `boolean`, `choice`, `date`, `list`, `any`."""
     type: str
-    """`text`, `integer`, `number`, `boolean`, `choice`, `date`, `list`, `any`, or the kind of thing that it names."""
+    """The same, or the kind of thing that it names."""
     required: bool
     default: Any
     allowed: tuple[str, ...]
@@ -69,6 +71,11 @@ class Parameter:
     """Its JSON schema, for a model. Without the greatest length, which some servers turn into a huge grammar."""
     longest: int | None = None
     """The most characters of a text."""
+
+    @property
+    def field(self) -> str:
+        """Its name in the model that checks arguments: none of pydantic's own begins so."""
+        return field_of(self.python)
 
     @property
     def is_text(self) -> bool:
@@ -85,7 +92,8 @@ class Parameter:
         bounds += f" {'to' if low is not None else 'up to'} {high:,}" if high is not None else ""
         if self.longest is not None:
             bounds = f" of at most {self.longest:,} characters"
-        return _FITS.get(self.type, "a text: " + self.description) + bounds
+        what = "a text: " + self.description if self.names and self.takes == "text" else _FITS[self.takes]
+        return what + bounds
 
     def to_json(self) -> dict[str, Any]:
         """The parameter as the `commands` verb shows it."""
@@ -105,8 +113,14 @@ _FITS = {
     "boolean": "true or false",
     "text": "a text",
     "date": "a date such as 2026-03-14",
+    "list": "a list",
     "any": "anything",
 }
+
+
+def field_of(python: str) -> str:
+    """The field of a parameter in the model that checks arguments."""
+    return f"given_{python}"
 
 
 @dataclass(frozen=True, slots=True)

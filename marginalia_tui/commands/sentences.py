@@ -7,7 +7,10 @@ def quoted(value: object, longest: int = 60) -> str:
     """A value for a sentence: short, in quotes, control characters written out."""
     if isinstance(value, int) and value.bit_length() > 400:
         return "a number of more than a hundred digits"  # Python refuses to write out the longest of them
-    text = value if isinstance(value, str) else str(value)
+    try:
+        text = value if isinstance(value, str) else str(value)
+    except (ValueError, RecursionError):
+        return "a value that is too large to write out"
     shown = text if len(text) <= longest else text[: longest - 1] + "\u2026"
     return repr(shown)
 
