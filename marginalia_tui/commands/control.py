@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from marginalia_tui.domain.errors import Cancelled
 
@@ -52,8 +53,8 @@ class Control:
         self._stop = threading.Event()
         self._held = 1 if uninterruptible else 0
         self._status = Status(uninterruptible=uninterruptible)
-        self._listeners: tuple[Listener, ...] = () if listener is None else (listener,)
-        self._wakers: tuple[Callable[[], None], ...] = ()
+        self._listeners: dict[object, Listener] = {} if listener is None else {object(): listener}
+        self._wakers: dict[object, Callable[[], None]] = {}
 
     # Out
 
@@ -68,29 +69,31 @@ class Control:
         A listener hears nothing of what was before: it reads `status` once it is added. One that raises is
         ignored from then on.
         """
+        ticket = object()
         with self._lock:
-            self._listeners = (*self._listeners, listener)
+            self._listeners[ticket] = listener
+        return lambda: self._leave(ticket)
 
-        def leave() -> None:
-            with self._lock:
-                self._listeners = tuple(each for each in self._listeners if each is not listener)
-
-        return leave
+    def _leave(self, ticket: object) -> None:
+        with self._lock:
+            self._listeners.pop(ticket, None)
 
     def tell(self, text: str, detail: str = "", done: int | None = None, total: int | None = None) -> None:
         """Keeps what the command is doing, and passes it on."""
-        self._say(replace(self._status, text=text, detail=detail, done=done, total=total))
+        self._say(text=text, detail=detail, done=done, total=total)
 
-    def _say(self, status: Status) -> None:
-        self._status = status
-        for listener in self._listeners:
+    def _say(self, **changes: Any) -> None:
+        with self._lock:
+            status = replace(self._status, **changes, uninterruptible=self._held > 0)
+            self._status = status
+            listeners = list(self._listeners.items())
+        for ticket, listener in listeners:
             try:
                 listener(status)
             except Exception:
                 # Whoever looks on is no part of the command.
                 log.exception("a listener of a command failed and hears no more")
-                with self._lock:
-                    self._listeners = tuple(each for each in self._listeners if each is not listener)
+                self._leave(ticket)
 
     # In
 
@@ -104,8 +107,8 @@ class Control:
             if self._held:
                 return False
             self._stop.set()
-            wakers, self._wakers = self._wakers, ()
-        for waker in wakers:
+            wakers, self._wakers = self._wakers, {}
+        for waker in wakers.values():
             waker()
         return True
 
@@ -121,17 +124,18 @@ class Control:
     @contextmanager
     def woken(self, waker: Callable[[], None]) -> Iterator[None]:
         """Has a wait of another kind ended by `waker` when the command is stopped; at once when it was already."""
+        ticket = object()
         with self._lock:
             late = self._stop.is_set()
             if not late:
-                self._wakers = (*self._wakers, waker)
+                self._wakers[ticket] = waker
         if late:
             waker()
         try:
             yield
         finally:
             with self._lock:
-                self._wakers = tuple(each for each in self._wakers if each is not waker)
+                self._wakers.pop(ticket, None)
 
     @contextmanager
     def uninterruptible(self, what: str) -> Iterator[None]:
@@ -144,11 +148,10 @@ class Control:
             if self._stop.is_set():
                 raise Cancelled(f"{what} was stopped: nothing was changed.")
             self._held += 1
-        self._say(replace(self._status, uninterruptible=True))
+        self._say()
         try:
             yield
         finally:
             with self._lock:
                 self._held -= 1
-                held = bool(self._held)
-            self._say(replace(self._status, uninterruptible=held))
+            self._say()
