@@ -5,7 +5,7 @@ look up while an extension registers see the old one or the new one.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from types import ModuleType
 
 from rapidfuzz import fuzz, process
@@ -62,18 +62,19 @@ class Registry:
 
     def unregister(self, suite: Suite) -> tuple[str, ...]:
         """Takes the commands of a suite away and answers their names; those that run go on."""
-        return self._remove([name for name, holder in self._suites.items() if holder is suite])
+        with self._lock:
+            return self._remove({name for name, holder in self._suites.items() if holder is suite})
 
     def unregister_command(self, name: str) -> bool:
         """Takes one command away, with all its forms; False when there was none. One that runs goes on."""
-        return bool(self._remove([name]))
-
-    def _remove(self, names: Iterable[str]) -> tuple[str, ...]:
         with self._lock:
-            gone = tuple(name for name in names if name in self._commands)
-            self._commands = {name: each for name, each in self._commands.items() if name not in gone}
-            self._suites = {name: each for name, each in self._suites.items() if name not in gone}
-            return gone
+            return bool(self._remove({name}))
+
+    def _remove(self, names: Set[str]) -> tuple[str, ...]:
+        gone = tuple(name for name in self._commands if name in names)
+        self._commands = {name: each for name, each in self._commands.items() if name not in names}
+        self._suites = {name: each for name, each in self._suites.items() if name not in names}
+        return gone
 
     def get(self, name: str) -> CommandDefinition:
         """The command of a name.
