@@ -99,25 +99,34 @@ class Dispatcher:
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
 
-    def prepare(self, name: str, arguments: Arguments, scope: Scope, control: Control | None = None) -> Prepared:
+    def prepare(
+        self,
+        command: str | CommandDefinition,
+        arguments: Arguments,
+        scope: Scope,
+        control: Control | None = None,
+        *,
+        typed: bool = False,
+    ) -> Prepared:
         """The first half: everything but the writing.
 
         Args:
-            name: of the command.
+            command: its name, or the command itself, which need not be registered any more.
             arguments: by name (a mapping) or by position (a list).
             scope: what it works on.
             control: for its status, and to stop it.
+            typed: whether the arguments are the texts of a line.
 
         Raises:
             NotFound, Invalid: no such command, or an argument does not fit.
             MarginaliaError: what the command refuses.
         """
-        return self._prepare(self.registry.get(name), arguments, scope, control or Control())
+        definition = self.registry.get(command) if isinstance(command, str) else command
+        return self._prepare(definition, arguments, scope, control or Control(), typed=typed)
 
     def prepare_line(self, text: str, scope: Scope, control: Control | None = None) -> Prepared:
         """`prepare` for a line such as `/get-part 3`."""
-        command = self.command_of(text)
-        return self._prepare(command, CommandLine.parse(text).values, scope, control or Control(), typed=True)
+        return self.prepare(self.command_of(text), CommandLine.parse(text).values, scope, control, typed=True)
 
     def command_of(self, text: str) -> CommandDefinition:
         """The command that a line calls.
@@ -131,9 +140,17 @@ class Dispatcher:
             raise Invalid("A command begins with /: /help lists them.")
         return self.registry.get(line.name)
 
-    def run(self, name: str, arguments: Arguments, scope: Scope, control: Control | None = None) -> Result:
+    def run(
+        self,
+        command: str | CommandDefinition,
+        arguments: Arguments,
+        scope: Scope,
+        control: Control | None = None,
+        *,
+        typed: bool = False,
+    ) -> Result:
         """Both halves, the second in a transaction of its own."""
-        return self.finish(self.prepare(name, arguments, scope, control))
+        return self.finish(self.prepare(command, arguments, scope, control, typed=typed))
 
     def run_line(self, text: str, scope: Scope, control: Control | None = None) -> Result:
         """`run` for a line such as `/get-part 3`."""

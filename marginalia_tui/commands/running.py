@@ -6,6 +6,7 @@ what it is doing, has its answer in a future, and is stopped through it.
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 
@@ -14,6 +15,7 @@ from marginalia_tui.commands.context import Scope
 from marginalia_tui.commands.control import Control, Status
 from marginalia_tui.commands.definition import CommandDefinition
 from marginalia_tui.commands.dispatch import Dispatcher
+from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.results import Result
 
 THREADS = 8
@@ -58,6 +60,8 @@ class CommandRun:
         Returns:
             False when it can't be interrupted now, or is over.
         """
+        if self.status.uninterruptible:
+            return False
         if self.future.cancel():
             return True
         return not self.future.done() and self.control.stop()
@@ -90,9 +94,10 @@ class CommandPool:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        self._places = threading.Semaphore(THREADS)
         self._lock = threading.Lock()
         self._running: list[CommandRun] = []
+        self._waiting: deque[CommandRun] = deque()
+        self._threads = 0
 
     @property
     def running(self) -> tuple[CommandRun, ...]:
@@ -125,7 +130,7 @@ class CommandPool:
         """
         command = self._dispatcher.registry.get(name)
         control = Control(uninterruptible=uninterruptible)
-        work = lambda: self._dispatcher.run(name, arguments, scope, control)  # noqa: E731
+        work = lambda: self._dispatcher.run(command, arguments, scope, control)  # noqa: E731
         return self._start(CommandRun(command, title or command.title, control, work), begun)
 
     def start_line(
@@ -138,7 +143,8 @@ class CommandPool:
         """
         command = self._dispatcher.command_of(line)
         control = Control(uninterruptible=uninterruptible)
-        work = lambda: self._dispatcher.run_line(line, scope, control)  # noqa: E731
+        values = CommandLine.parse(line).values
+        work = lambda: self._dispatcher.run(command, values, scope, control, typed=True)  # noqa: E731
         return self._start(CommandRun(command, line, control, work), begun)
 
     def _start(self, run: CommandRun, begun: Begun | None) -> CommandRun:
@@ -148,15 +154,28 @@ class CommandPool:
         if begun is not None:
             begun(run)
         if run.command.long:
-            # A daemon: the end of the program waits for no command.
-            name = f"command-{run.command.name}"
-            threading.Thread(target=self._run_in_turn, args=[run], name=name, daemon=True).start()
+            self._queue(run)
         else:
             run.run()
         return run
 
-    def _run_in_turn(self, run: CommandRun) -> None:
-        with self._places:
+    def _queue(self, run: CommandRun) -> None:
+        with self._lock:
+            self._waiting.append(run)
+            if self._threads == THREADS:
+                return
+            self._threads += 1
+        # A daemon: the end of the program waits for no command.
+        threading.Thread(target=self._work, name="commands", daemon=True).start()
+
+    def _work(self) -> None:
+        """Runs what waits, the oldest first, until nothing does."""
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._threads -= 1
+                    return
+                run = self._waiting.popleft()
             run.run()
 
     def _forget(self, run: CommandRun) -> None:
@@ -164,6 +183,7 @@ class CommandPool:
             self._running.remove(run)
 
     def close(self) -> None:
-        """Stops what can be stopped of what runs, and what has not begun."""
+        """Stops what can be stopped of what runs; what has not begun never does, whatever its caller wanted."""
         for run in self.running:
-            run.cancel()
+            if not run.cancel():
+                run.future.cancel()
