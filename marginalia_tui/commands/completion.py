@@ -4,12 +4,12 @@ Pure and quick, so that it can run at every key. What a parameter names (`part`,
 `agent`...) is completed by whoever registers for that kind; they answer from what they hold in memory.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from marginalia_tui.commands.definition import CommandDefinition, Parameter, Severity
 from marginalia_tui.commands.fuzzy import ranked
-from marginalia_tui.commands.hint import form_of
+from marginalia_tui.commands.hint import fitting_forms
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.registry import Registry
 from marginalia_tui.domain.tree import StoryTree
@@ -46,7 +46,7 @@ class Completion:
 
 
 class Completers:
-    """Completers by the kind of thing that they name."""
+    """Completers by the kind of thing that they name. Safe to use from any thread."""
 
     def __init__(self) -> None:
         self._completers: dict[str, Completer] = {}
@@ -54,6 +54,10 @@ class Completers:
     def register(self, kind: str, completer: Completer) -> None:
         """Has a kind completed; a later one takes the place of an earlier one (another book was opened)."""
         self._completers[kind] = completer
+
+    def unregister(self, kind: str) -> None:
+        """Has a kind completed no more."""
+        self._completers.pop(kind, None)
 
     def find(self, kind: str) -> Completer | None:
         """The completer of a kind."""
@@ -75,14 +79,27 @@ def complete(registry: Registry, completers: Completers, source: str, cursor: in
     current = line.current_argument
     if definition is None or current is None:
         return []
-    parameter = form_of(definition, line).parameter_at(current.index)
-    if parameter is None:
+    found: dict[str, Candidate] = {}
+    for parameter in _parameters(definition, line, current.index):
+        for each in _values(parameter, completers, current.text):
+            found.setdefault(each.value, each)
+    if not found:
         return []
     end = _end_of_argument(source, current.index, current.end)
     return [
         Completion(CommandLine.escape(each.value), current.start, end, each.label or each.value, each.description)
-        for each in _values(parameter, completers, current.text)
-    ][:LIMIT]
+        for each in list(found.values())[:LIMIT]
+    ]
+
+
+def _parameters(definition: CommandDefinition, line: CommandLine, place: int) -> Iterator[Parameter]:
+    """What the argument at a place can be, by the forms that fit so far, each kind of thing once."""
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+    for form in fitting_forms(definition, line):
+        parameter = form.parameter_at(place)
+        if parameter is not None and (parameter.type, parameter.allowed) not in seen:
+            seen.add((parameter.type, parameter.allowed))
+            yield parameter
 
 
 def _names(registry: Registry, source: str, line: CommandLine) -> list[Completion]:
@@ -116,17 +133,17 @@ def _values(parameter: Parameter, completers: Completers, typed: str) -> Iterabl
         return completer(typed)
     if parameter.allowed:
         return choices([Candidate(value) for value in parameter.allowed])(typed)
-    if parameter.type == "boolean":
+    if parameter.takes == "boolean":
         return choices([Candidate("true"), Candidate("false")])(typed)
     return ()
 
 
 def choices(candidates: Iterable[Candidate]) -> Completer:
     """A completer over a fixed list."""
-    known = tuple(candidates)
+    known = [(each, (each.value, each.label, each.description)) for each in candidates]
 
     def completer(typed: str) -> list[Candidate]:
-        return ranked(typed, known, lambda each: (each.value, each.label, each.description), LIMIT)
+        return [each for each, _ in ranked(typed, known, lambda pair: pair[1], LIMIT)]
 
     return completer
 
@@ -141,7 +158,7 @@ def command_completer(registry: Registry) -> Completer:
     return completer
 
 
-def part_completer(tree: StoryTree, beginnings: dict[str, str] | None = None) -> Completer:
+def part_completer(tree: StoryTree, beginnings: Mapping[str, str] | None = None) -> Completer:
     """The completer of the kind `part`: the active branch by number, title and first words.
 
     Args:

@@ -37,7 +37,7 @@ def ranked(typed: str, things: Iterable[T], texts: Callable[[T], Sequence[str]],
     for place, thing in enumerate(things):
         names = [text.casefold() for text in texts(thing)]
         best = max(
-            (10 * score(wanted, name) - rank for rank, name in enumerate(names) if score(wanted, name)), default=0
+            (10 * points - rank for rank, name in enumerate(names) if (points := score(wanted, name))), default=0
         )
         if best:
             found.append((-best, place, thing))

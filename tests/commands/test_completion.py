@@ -15,6 +15,7 @@ from marginalia_tui.commands.completion import (
 from marginalia_tui.commands.definition import Severity
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.domain.tree import PartRow, StoryTree
+from tests.commands.forms import forms_registry
 
 REGISTRY = builtin_registry()
 
@@ -107,6 +108,26 @@ def test_a_value_is_quoted_as_the_line_needs_it() -> None:
     (found,) = complete(REGISTRY, completers, '/get-part "red e')
     written = '/get-part "red e'[: found.start] + found.text
     assert CommandLine.parse(written).values == ['The "red" eyes']
+
+
+def test_the_values_of_all_forms_that_still_fit() -> None:
+    def values(source: str) -> list[str]:
+        return [each.text for each in complete(forms_registry(), Completers(), source)]
+
+    assert values("/aim ") == ["left", "right"]
+    assert values("/aim r") == ["right"]
+    assert values("/aim 12 ") == ["near", "far"]
+    assert values("/aim left ") == ["true", "false"]
+    assert values("/aim 12 left ") == []
+
+
+def test_a_kind_that_comes_later_is_completed_until_it_goes() -> None:
+    completers = Completers()
+    completers.register("part", choices([Candidate("one"), Candidate("two")]))
+    assert [each.text for each in complete(REGISTRY, completers, "/get-part t")] == ["two"]
+    completers.unregister("part")
+    completers.unregister("part")
+    assert complete(REGISTRY, completers, "/get-part t") == []
 
 
 def test_two_thousand_parts_are_completed_in_time() -> None:
