@@ -120,7 +120,8 @@ def _named(command: str, form: Form, given: Mapping[str, Any]) -> dict[str, Any]
         hint = f" Did you mean {near[0]}?" if near else ""
         sentence = f"{command} has no argument {quoted(unknown[0])}.{hint} "
         sentence += f"It takes: {listed(list(known)) or 'no arguments'}."
-        return _Misfit(sentence, len(given) - 2 * len(unknown))
+        missing = sum(each.required and each.name not in given for each in form.parameters)
+        return _Misfit(sentence, len(given) - 3 * len(unknown) - missing)
     return {name: value for name, value in given.items() if value is not None or known[name].required}
 
 
