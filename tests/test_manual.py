@@ -24,7 +24,7 @@ DOCUMENTS = {
 }
 EXPECTED = {
     "agents", "book", "commands", "console", "headless", "import-export", "keys", "library", "models", "review",
-    "safety", "settings", "start", "troubleshooting",
+    "safety", "settings", "shell", "start", "troubleshooting",
 }  # fmt: skip
 COMMON = ("app", "view", "rows", "table", "submit", "confirm", "bar", "result", "form", "ask")
 PLACES = {
@@ -41,6 +41,7 @@ PLACES = {
     "troubleshooting": ("agents", "console"),
     "commands": (),
     "headless": (),
+    "shell": (),
 }
 """Page -> the beginnings of the ids of the keys that it may name, beside those of everywhere."""
 NAMED_KEYS = {"Enter", "Space", "Tab", "Esc", "Up", "Down", "Left", "Right", "Home", "End", "Backspace", "Delete"}
@@ -164,7 +165,15 @@ def test_a_page_names_only_keys_of_its_screens(name: str, bindings: dict[str, fr
     places = (*COMMON, *PLACES[name])
     there = {key for id, keys in bindings.items() if id.split(".")[0] in places for key in keys}
     # In these pages such signs are no keys.
-    signs = {"commands": {"/"}, "book": {"*"}, "review": {"!"}, "agents": {"!"}, "library": {"@"}, "headless": {"/"}}
+    signs = {
+        "commands": {"/"},
+        "book": {"*"},
+        "review": {"!"},
+        "agents": {"!"},
+        "library": {"@"},
+        "headless": {"/"},
+        "shell": {"y", "#"},
+    }
     named = {found[0].strip("`") for found in _KEY.finditer(text_of(f"manual/{name}"))}
     assert named - there - signs.get(name, set()) == set()
 

@@ -17,6 +17,7 @@ _MODULES = {
     "books": "books",
     "exec": "books",
     "commands": "books",
+    "shell": "shell",
     "model": "models",
     "agent": "agents",
     "run": "runs",
