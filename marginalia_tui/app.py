@@ -128,6 +128,7 @@ class MarginaliaApp(NewsHost):
         Binding("S,f5", "mode('settings')", "Settings", show=False, id="app.settings"),
         Binding("f8", "answer", "Go to the run that asks", show=False, id="app.answer"),
         Binding("f7", "stop_command", "Stop the command", show=False, id="app.stop_command"),
+        Binding("W", "work", "Commands and answers", show=False, id="app.work"),
         Binding("f9", "command_palette", "Palette", show=False, id="app.palette"),
         Binding("question_mark,f1", "help", "help", id="app.help"),
         Binding("q", "quit", "quit", id="app.quit"),

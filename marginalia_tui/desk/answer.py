@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+SHORT = 160
+"""Characters of an answer that is told in a notice; a longer one gets a panel."""
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -41,3 +44,8 @@ class Shown:
     blocks: Sequence[Block]
     text: str
     data: Mapping[str, Any]
+
+    @property
+    def is_short(self) -> bool:
+        """Whether a notice has room for it."""
+        return len(self.text) <= SHORT and self.text.count("\n") < 2

@@ -16,6 +16,7 @@ from textual.widget import Widget
 
 from marginalia_tui.screens.chrome import SMALLEST, HeaderLine, KeyLine, TooSmall
 from marginalia_tui.screens.host import Host
+from marginalia_tui.screens.workpanel import Progress, WorkPanel
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.opening import Desk
@@ -57,6 +58,7 @@ class BaseScreen(Screen[None]):
         super().__init__()
         # Kept, and not looked for: a reading may come to its end when the screen is being taken apart.
         self._header = HeaderLine()
+        self._work = WorkPanel()
         self._reading = False
         self._again = False
         self._had_focus: Widget | None = None
@@ -66,6 +68,7 @@ class BaseScreen(Screen[None]):
         self._header.mode = self.mode_name
         yield self._header
         yield from self.body()
+        yield self._work
         yield KeyLine()
         yield TooSmall()
 
@@ -112,6 +115,10 @@ class BaseScreen(Screen[None]):
     def say_where(self, place: str, facts: str = "") -> None:
         """Writes the header: where the author is, and facts about it such as words."""
         self._header.say(place, facts)
+
+    def show_work(self, work: tuple[Progress, ...], key: str) -> None:
+        """Shows how far the commands are that take long, and the key that stops the last."""
+        self._work.show(work, key)
 
     # Reading
 

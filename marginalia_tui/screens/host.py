@@ -51,7 +51,7 @@ class Host(ThemedApp[int]):
     opened: reactive[str | None] = reactive(None, init=False)
     """The uuid of the book that is open: what the command bar works on."""
     running: reactive[str] = reactive("", init=False)
-    """The command that runs, with its status; empty when none does."""
+    """What else goes on (an import, the test of a model), in words; empty when nothing does."""
 
     def __init__(self, home: Path) -> None:
         super().__init__()

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from marginalia_tui.domain.errors import Cancelled, MarginaliaError, Refused
-from marginalia_tui.screens.host import Host
-from marginalia_tui.widgets.text import crop
+from marginalia_tui.screens.host import Host, key_words
+from marginalia_tui.screens.workpanel import Progress
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from marginalia_tui.commands.context import Answers, Question
     from marginalia_tui.commands.control import Control
     from marginalia_tui.commands.running import Begun, CommandRun
@@ -25,6 +27,12 @@ if TYPE_CHECKING:
 
 RESULTS = 50
 """Answers that are kept."""
+SHOWN_AFTER = 0.4
+"""Seconds after which a command that runs gets a line of its own."""
+TICK = 0.25
+"""Seconds between two looks at how far the commands are."""
+AT_ONCE = 2.0
+"""Seconds within which an answer is expected, so that it may come up by itself."""
 CLOSING = "The studio is being closed: nothing was changed."
 
 
@@ -33,10 +41,11 @@ class Outcome:
     """How a line ended."""
 
     title: str
-    seconds: float
     shown: "Shown | None"
     """The answer; None when it was refused, stopped or failed."""
-    error: str = ""
+    text: str
+    """The answer as plain text, or why there is none."""
+    seconds: float = 0.0
 
 
 @dataclass
@@ -89,10 +98,6 @@ class WorkHost(Host):
 
         run: "CommandRun"
 
-    @dataclass
-    class Worked(Message):
-        """A command is further than it was."""
-
     def __init__(self, home: Path) -> None:
         super().__init__(home)
         self.work: list[CommandRun] = []
@@ -100,6 +105,7 @@ class WorkHost(Host):
         self.outcomes: deque[Outcome] = deque(maxlen=RESULTS)
         """How lines ended, the newest first."""
         self._questions: set[Future[bool]] = set()
+        self._ticking: Timer | None = None
 
     # Running
 
@@ -112,14 +118,18 @@ class WorkHost(Host):
             self.do(self._run_line(desk, line if line.startswith("/") else f"/{line}"))
 
     async def _run_line(self, desk: "Desk", line: str) -> None:
-        book = self.opened
+        book, front = self.opened, self.screen
         try:
             shown, run = await self._run(desk, lambda answers, begun: desk.bar.start_line(line, book, answers, begun))
         except MarginaliaError as error:
-            self.outcomes.appendleft(Outcome(line, 0.0, None, error.message))
+            self.outcomes.appendleft(Outcome(line, None, error.message))
             raise
-        self.outcomes.appendleft(Outcome(line, run.seconds, shown))
-        self.show_answer(shown)
+        self.outcomes.appendleft(Outcome(line, shown, shown.text.strip(), run.seconds))
+        if shown.is_short or (self.screen is front and run.seconds < AT_ONCE):
+            self.show_answer(shown)
+        else:
+            # Whoever writes or reads something else meanwhile is not disturbed.
+            self.tell(f"Done: {line}. {self.key_of('app.work')} shows the answer.")
 
     async def command(self, name: str, **arguments: object) -> "Shown":
         """Runs a command that a key stands for, in the author's scope of the open book.
@@ -140,7 +150,6 @@ class WorkHost(Host):
 
         def begun(run: "CommandRun") -> None:
             answers.severity = run.command.severity.word
-            run.control.listen(lambda _: self._heard())
             self.post_message(self.Began(run))
 
         run = await self.call(start, answers, begun)
@@ -149,38 +158,55 @@ class WorkHost(Host):
         finally:
             if run in self.work:
                 self.work.remove(run)
-            self._tell_work()
-
-    def _heard(self) -> None:
-        """On the thread of a command that is further."""
-        self.post_message(self.Worked())
+            self._show_work()
 
     def on_work_host_began(self, event: Began) -> None:
         """Shows it as long as it runs."""
         if not event.run.future.done():
             self.work.append(event.run)
-            self._tell_work()
+            if self._ticking is None:
+                self._ticking = self.set_interval(TICK, self._show_work)
 
-    def on_work_host_worked(self) -> None:
-        """Shows how far it is."""
-        self._tell_work()
+    @property
+    def progress(self) -> tuple[Progress, ...]:
+        """How far the commands are that have run for a while, the oldest first."""
+        return tuple(_progress(run) for run in self.work if run.seconds >= SHOWN_AFTER)
 
-    def _tell_work(self) -> None:
-        if not self.work:
-            self.running = ""
-        elif len(self.work) > 1:
-            self.running = f"{len(self.work)} commands run"
-        else:
-            (run,) = self.work
-            words = run.status.words
-            self.running = crop(run.title, 40) if not words else crop(f"{run.title}: {words}", 60)
+    def _show_work(self) -> None:
+        from marginalia_tui.screens.base import BaseScreen
+
+        progress, key = self.progress, self.key_of("app.stop_command")
+        for screen in self.screen_stack:
+            if isinstance(screen, BaseScreen):
+                screen.show_work(progress, key)
+        if not self.work and self._ticking is not None:
+            self._ticking.stop()
+            self._ticking = None
+
+    def key_of(self, binding: str) -> str:
+        """The key of a binding of the app, as people write it."""
+        changed = self.desk.studio.settings.keymap.get(binding) if self.desk is not None else None
+        keys = changed.split(",") if changed else [each.key for _, each in self._bindings if each.id == binding]
+        return min((key_words(key.strip()) for key in keys), key=len, default="")
+
+    def action_work(self) -> None:
+        """Shows the commands that run and how others ended."""
+        from marginalia_tui.screens.worklist import WorkListScreen
+
+        if not isinstance(self.screen, WorkListScreen):
+            self.push_screen(WorkListScreen(self.current_mode))
 
     def action_stop_command(self) -> None:
         """Stops the command that was started last."""
-        if not self.work:
+        if self.work:
+            self.stop_work(self.work[-1])
+        else:
             self.tell("No command is running.")
-        elif not self.work[-1].cancel():
-            self.tell("It can't be stopped now: it is writing.")
+
+    def stop_work(self, run: "CommandRun") -> None:
+        """Stops a command, if it can be."""
+        if not run.cancel() and not run.future.done():
+            self.tell(f"{run.title} is writing: it can't be stopped any more.")
 
     def show_answer(self, shown: "Shown") -> None:
         """A short answer in a notice, a long one in a panel."""
@@ -220,3 +246,8 @@ class WorkHost(Host):
             if not answer.done():
                 answer.set_exception(Cancelled(CLOSING))
         self._questions.clear()
+
+
+def _progress(run: "CommandRun") -> Progress:
+    status = run.status
+    return Progress(run.title, status.words, run.seconds, status.done, status.total, status.uninterruptible)

@@ -16,7 +16,7 @@ from marginalia_tui.commands.bounds import (
 )
 from marginalia_tui.commands.context import Context
 from marginalia_tui.commands.declare import command
-from marginalia_tui.commands.definition import Param, Severity
+from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import BranchRef, OpenBook, PlaceRef, open_book, texts_of
 from marginalia_tui.commands.results import BookHandle, PartHandle, Result
@@ -311,6 +311,7 @@ class TokenCount(Result):
     "count-tokens",
     title="Count tokens",
     severity=Severity.READ,
+    work=Work.LONG,
     returns="about how many tokens a part, a text or the whole branch has",
     example="/count-tokens 3",
     for_model="Estimates how many tokens a text has for a language model. Pass part (a handle or position) or text, "

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
-from marginalia_tui.commands.definition import Param, Severity
+from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.omissions import new_omissions
 from marginalia_tui.commands.patterns import Mode, Pattern, Search, around
 from marginalia_tui.commands.references import OpenBook, PartRef, open_book, texts_of
@@ -56,6 +56,7 @@ class Replaced(Result):
     "search-replace-parts",
     title="Search and replace",
     severity=Severity.CHANGE,
+    work=Work.LONG,
     destructive=True,
     returns="how many places in how many parts, and five of them before and after",
     example="/search-replace-parts Renfeld Renfield word",

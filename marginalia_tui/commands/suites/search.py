@@ -5,7 +5,7 @@ from typing import Annotated
 from marginalia_tui.commands.bounds import LIMIT, Limit, Offset, Page, page_fields
 from marginalia_tui.commands.context import Context
 from marginalia_tui.commands.declare import command
-from marginalia_tui.commands.definition import Param, Severity
+from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.patterns import Mode, Pattern, Search, around
 from marginalia_tui.commands.references import BranchRef, OpenBook, PlaceRef, open_book, texts_of
 from marginalia_tui.commands.results import PartHandle, Result
@@ -46,6 +46,7 @@ class SearchHits(Page):
     "search-parts",
     title="Search the parts",
     severity=Severity.READ,
+    work=Work.LONG,
     returns="a row for each part that holds the text: how often, and the first place",
     example='/search-parts "red eyes"',
     for_model="Finds the parts of the book that contain a text. Pass text: a word or a short phrase. Capitals do not "
@@ -124,6 +125,7 @@ class Occurrences(Page):
     "find-occurrences",
     title="Find occurrences",
     severity=Severity.READ,
+    work=Work.LONG,
     returns="a row for each place: part, character, what stands around it",
     example='/find-occurrences "red eyes"',
     for_model="Finds every place of a text or regular expression in the book. Pass pattern. Each row has part (the "
