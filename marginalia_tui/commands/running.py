@@ -81,7 +81,7 @@ class CommandRun:
             self.future.set_result(result)
 
 
-Begun = Callable[[CommandRun], None]
+Begun = Callable[[CommandRun], object]
 """Told of a run before it begins."""
 
 
@@ -184,6 +184,10 @@ class CommandPool:
 
     def close(self) -> None:
         """Stops what can be stopped of what runs; what has not begun never does, whatever its caller wanted."""
+        with self._lock:
+            waiting = list(self._waiting)
+            self._waiting.clear()
+        for run in waiting:
+            run.future.cancel()
         for run in self.running:
-            if not run.cancel():
-                run.future.cancel()
+            run.cancel()
