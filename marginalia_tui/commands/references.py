@@ -245,13 +245,21 @@ def open_book(ctx: Context) -> Iterator[OpenBook]:
             opened.in_transaction = False
 
 
-def texts_of(ctx: Context, parts: Sequence[str], at_once: int = 200) -> Iterator[tuple[str, str]]:
-    """The texts of parts, in order, read in batches so that no transaction stays open; stops when told to."""
+def texts_of(ctx: Context, parts: Sequence[str], doing: str, at_once: int = 200) -> Iterator[tuple[str, str]]:
+    """The texts of parts, in order, read in batches so that no transaction stays open; stops when told to.
+
+    Args:
+        ctx: is told how far it is.
+        parts: their uuids.
+        doing: what is done with them, as the status says it: `Searching`.
+        at_once: parts in a batch.
+    """
     for start in range(0, len(parts), at_once):
-        ctx.check()
         some = parts[start : start + at_once]
         with ctx.reading() as space:
             texts = space.texts(some)
-        for uuid in some:
+        for place, uuid in enumerate(some, start=start + 1):
+            ctx.check()
+            ctx.status(doing, f"part {place:,} of {len(parts):,}", done=place - 1, total=len(parts))
             if uuid in texts:
                 yield uuid, texts[uuid]

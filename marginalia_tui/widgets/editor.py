@@ -164,6 +164,10 @@ class SubmitArea(Editor):
         Binding("ctrl+j,alt+enter", "newline", "New line", show=False, id="submit.newline"),
     ]
 
+    takes_bursts: ClassVar[bool] = True
+    """Whether an Enter among keys that come faster than anybody types is a new line: a text was pasted by a terminal
+    that does not say so. Where lines are short it is an Enter: a slow connection brings many keys at once."""
+
     @dataclass
     class Submitted(Message):
         """Enter was pressed; the text is still in the area."""
@@ -187,7 +191,7 @@ class SubmitArea(Editor):
             return
         event.stop()
         event.prevent_default()
-        if len(self._times) == _BURST and event.time - self._times[0] < _BURST_TIME:
+        if self.takes_bursts and len(self._times) == _BURST and event.time - self._times[0] < _BURST_TIME:
             self.action_newline()
         else:
             self.submit()

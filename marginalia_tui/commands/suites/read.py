@@ -332,8 +332,6 @@ def count_tokens_of(
         what = "the active branch" if part is None else opened.label(chain[0])
         words = sum(opened.row(uuid).words for uuid in chain)
     tokens = 0
-    for place, (_, body) in enumerate(texts_of(ctx, chain), start=1):
+    for _, body in texts_of(ctx, chain, "Counting tokens"):
         tokens += count_tokens(body)
-        if place % 100 == 0:
-            ctx.status("Counting tokens", f"part {place} of {len(chain)}", done=place, total=len(chain))
     return TokenCount(counted=what, tokens=tokens, words=words, parts=len(chain) if part is None else None)

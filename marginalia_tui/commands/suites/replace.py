@@ -156,7 +156,7 @@ def _replace_all(
     texts: dict[str, tuple[str, str]] = {}
     samples: list[Sample] = []
     hits = 0
-    for place, (uuid, body) in enumerate(texts_of(ctx, chain), start=1):
+    for uuid, body in texts_of(ctx, chain, "Searching"):
         pieces: list[str] = []
         end = 0
         for match in search.find(body):
@@ -176,9 +176,6 @@ def _replace_all(
                 )
         if pieces:
             texts[uuid] = (body, "".join([*pieces, body[end:]]))
-        if place % 100 == 0:
-            detail = f"part {place} of {len(chain)}, {counted(hits, 'place')}"
-            ctx.status("Searching", detail, done=place, total=len(chain))
     return texts, samples, hits
 
 
@@ -199,7 +196,7 @@ def _expanded(match: "regex.Match[str]", template: str) -> str:
 def _nothing_found(ctx: Context, chain: list[str], pattern: str, mode: str) -> str:
     """The sentence for a pattern that is not there as it was typed, with what is there instead."""
     near = Search(pattern, mode, tolerant=True)
-    for _, body in texts_of(ctx, chain):
+    for _, body in texts_of(ctx, chain, "Searching otherwise"):
         for match in near.find(body):
             return (
                 f"{quoted(pattern)} is nowhere in these parts as you typed it, but {quoted(match.group())} is: "

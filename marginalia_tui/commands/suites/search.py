@@ -77,7 +77,7 @@ def search_parts(
         parts = opened.all_parts() if branch is None else opened.branch(branch)
     total = hits = 0
     rows: list[SearchHit] = []
-    for uuid, body in texts_of(ctx, parts):
+    for uuid, body in texts_of(ctx, parts, "Searching"):
         places = [match.span() for match in search.find(body)]
         if places:
             hits += len(places)
@@ -155,7 +155,7 @@ def find_occurrences(
         parts = opened.all_parts() if part is None else [opened.read_part(part)]
     total = in_parts = 0
     rows: list[Occurrence] = []
-    for uuid, body in texts_of(ctx, parts):
+    for uuid, body in texts_of(ctx, parts, "Searching"):
         before_part = total
         for match in search.find(body):
             if offset <= total < offset + limit:
