@@ -154,17 +154,22 @@ def test_at_most_eight_run_at_once(stage: Stage, world: World) -> None:
     assert gate.most == THREADS
 
 
-def test_one_free_place_serves_the_queue_in_order(stage: Stage, world: World) -> None:
-    gate, began = Gate(), list[str]()
-    stage.add("hold", gate)
+def test_what_waits_begins_in_the_order_in_which_it_was_started(stage: Stage, world: World) -> None:
+    """One place becomes free, so one thread serves the queue."""
+    first, others, began = Gate(), Gate(), list[str]()
+    stage.add("first", first)
+    stage.add("other", others)
     stage.add("note", lambda ctx, word: began.append(word))
-    for _ in range(THREADS - 1):
-        stage.pool.start("hold", [], world.author)
-    gate.arrivals(THREADS - 1)
+    for name in ("first", *["other"] * (THREADS - 1)):
+        stage.pool.start(name, [], world.author)
+    first.arrivals(1)
+    others.arrivals(THREADS - 1)
     runs = [stage.pool.start("note", [str(number)], world.author) for number in range(50)]
+    assert began == []
+    first.opened.set()
     for run in runs:
         run.future.result(SECONDS)
-    gate.opened.set()
+    others.opened.set()
     assert began == [str(number) for number in range(50)]
 
 
