@@ -14,6 +14,7 @@ import termios
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from marginalia_tui.desk.opening import Desk
     from marginalia_tui.desk.shelf import BookLine
+    from marginalia_tui.extensions import AddedScreen
     from marginalia_tui.studio import Studio
 
 log = logging.getLogger(__name__)
@@ -207,6 +209,8 @@ class MarginaliaApp(NewsHost):
             if isinstance(screen, BaseScreen):
                 screen.look_again()
         self._opened()
+        for name, why in desk.studio.extensions.failed:
+            self.notify(f"The extension {name} was left out: {why}", severity="warning", timeout=12, markup=False)
         await self.read_news(desk)
         self.crew.start(desk.tidy)
         # The other screens are imported before their keys are pressed.
@@ -277,8 +281,16 @@ class MarginaliaApp(NewsHost):
         """What the palette offers beside the commands: the modes, help, quitting."""
         for name, title in (("library", "Library"), ("book", "Book"), ("agents", "Agents"), ("settings", "Settings")):
             yield SystemCommand(f"Go to {title}", f"Shows the mode {title}", lambda name=name: self.action_mode(name))
+        for added in self._added_screens():
+            yield SystemCommand(f"Open {added.title}", "A screen of an extension", partial(self._open_added, added))
         yield SystemCommand("Help", "The keys of this screen, and the manual", self.action_help)
         yield SystemCommand("Quit", "Parks the runs and closes the studio", lambda: self.leave(0))
+
+    def _open_added(self, added: "AddedScreen") -> None:
+        self.push_screen(added.make())
+
+    def _added_screens(self) -> "tuple[AddedScreen, ...]":
+        return () if self.studio is None else self.studio.extensions.screens
 
     # Leaving
 

@@ -17,6 +17,7 @@ from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.commands.running import CommandPool
 from marginalia_tui.domain.clock import Clock
 from marginalia_tui.domain.guard import may_wait
+from marginalia_tui.extensions import load_extensions
 from marginalia_tui.llm.keys import Keys
 from marginalia_tui.llm.models import Models
 from marginalia_tui.llm.offline.provider import OfflineProvider
@@ -41,6 +42,7 @@ class Studio:
         self.settings = load_settings(home)
         self.store = Store.open(home, clock=clock)
         self.registry = builtin_registry()
+        self.extensions = load_extensions(self.registry)
         self.dispatcher = Dispatcher(self.registry)
         self.keys = Keys(home)
         self._pace = pace
@@ -61,12 +63,14 @@ class Studio:
     @cached_property
     def runner(self) -> Runner:
         """The runs."""
-        return Runner(RunnerParts(self.store, self.dispatcher, self.models, lambda: self.settings))
+        return Runner(
+            RunnerParts(self.store, self.dispatcher, self.models, lambda: self.settings, self.extensions.tools)
+        )
 
     @cached_property
     def reviews(self) -> "review.Reviews":
         """What runs changed."""
-        return review.Reviews(self.store)
+        return review.Reviews(self.store, self.extensions.merges)
 
     def scope(self, book: str | None, answers: Answers) -> Scope:
         """The author's scope on a book of the library."""

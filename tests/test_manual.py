@@ -23,7 +23,7 @@ DOCUMENTS = {
     **{name: ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")},
 }
 EXPECTED = {
-    "agents", "book", "commands", "console", "headless", "import-export", "keys", "library", "models", "review",
+    "agents", "book", "commands", "console", "extensions", "headless", "import-export", "keys", "library", "models", "review",
     "safety", "settings", "shell", "start", "troubleshooting",
 }  # fmt: skip
 COMMON = ("app", "view", "rows", "table", "submit", "confirm", "bar", "result", "form", "ask")
@@ -39,7 +39,8 @@ PLACES = {
     "start": ("library", "book", "edit", "agents", "review"),
     "safety": ("book", "review"),
     "troubleshooting": ("agents", "console"),
-    "commands": (),
+    "commands": ("work",),
+    "extensions": (),
     "headless": (),
     "shell": (),
 }

@@ -4,6 +4,7 @@ The effect of a command and the result in the transcript are one transaction, co
 crash either both are there or neither, so that a call without a result is simply made again.
 """
 
+import logging
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -21,6 +22,7 @@ from marginalia_tui.agent.tools import (
     FINISH,
     GET_RUN_STATUS,
     UPDATE_PLAN,
+    AddedTool,
     cut_result,
     plan_steps,
     resolve_handles,
@@ -32,7 +34,8 @@ from marginalia_tui.commands.control import Control
 from marginalia_tui.commands.definition import CommandDefinition
 from marginalia_tui.commands.results import to_json
 from marginalia_tui.domain.chat import Call, Message
-from marginalia_tui.domain.errors import Cancelled, Invalid, LeaseLost, MarginaliaError, StoreError
+from marginalia_tui.domain.errors import Cancelled, Invalid, LeaseLost, MarginaliaError, Refused, StoreError
+from marginalia_tui.domain.guard import reading_only
 from marginalia_tui.domain.items import Plan
 from marginalia_tui.llm.calls import read_arguments
 from marginalia_tui.resources import prompt
@@ -40,6 +43,8 @@ from marginalia_tui.store.journal import Act
 from marginalia_tui.store.lease import Lease
 from marginalia_tui.store.spaces import changed_anything
 from marginalia_tui.store.store import WriteTx
+
+log = logging.getLogger(__name__)
 
 Effect = Callable[[WriteTx], str]
 """Writes, and gives the text of the result."""
@@ -142,6 +147,8 @@ class CallMaker:
             if arguments is None:
                 raise Invalid(prompt("unreadable-call").format().removeprefix("Error: "))
             return self._prepare_run_tool(call.name, arguments)
+        if (added := self._setup.tools.added.get(call.name)) is not None:
+            return self._prepare_added(added, call)
         command, resolved = self.resolved(call)
         if command.destructive and self._setup.agent.destructive == "ask":
             self._check_approved(call)
@@ -150,6 +157,21 @@ class CallMaker:
             text = to_json(prepared.result, self._handles.name)
             return lambda tx: text
         return lambda tx: to_json(prepared.effect(tx), self._handles.name)
+
+    def _prepare_added(self, added: AddedTool, call: Call) -> Effect:
+        """A tool of an extension: whatever goes wrong in it is a result that the model reads."""
+        arguments = read_arguments(call.arguments)
+        if arguments is None:
+            raise Invalid(prompt("unreadable-call").format().removeprefix("Error: "))
+        with reading_only(call.name):
+            try:
+                text = str(added.run(arguments, self._scope))
+            except MarginaliaError:
+                raise
+            except Exception as error:
+                log.exception("the tool %s of an extension failed", call.name)
+                raise Refused(f"The tool {call.name} failed: go on without it.") from error
+        return lambda tx: text
 
     def _check_approved(self, call: Call) -> None:
         with self._setup.store.read() as tx:

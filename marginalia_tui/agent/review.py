@@ -4,10 +4,12 @@ The plan is made of the journals at the moment it is asked for, and made again i
 it. The apply and the new status of the run are one transaction.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from marginalia_tui.agent import runs
 from marginalia_tui.agent.merge.apply import apply_merge
+from marginalia_tui.agent.merge.json3 import JsonMerge
 from marginalia_tui.agent.merge.model import Applied, MergePlan, Picks
 from marginalia_tui.agent.merge.plan import plan_merge
 from marginalia_tui.agent.merge.shown import load_places, load_texts
@@ -27,6 +29,8 @@ class Reviews:
     """Plans and applies what runs changed."""
 
     store: Store
+    merges: Mapping[str, JsonMerge] = field(default_factory=dict)
+    """Key of the attributes -> how an extension merges the data under it."""
 
     def plan(self, run: str) -> MergePlan:
         """What a run changed that the book does not have, with the texts.
@@ -36,7 +40,7 @@ class Reviews:
         """
         with self.store.read() as tx:
             found = get_run(tx, run)
-            plan = load_places(tx, plan_merge(tx, found.copy))
+            plan = load_places(tx, plan_merge(tx, found.copy, self.merges))
             return replace(plan, items=load_texts(tx, plan.items))
 
     def apply(self, run: str, picks: Picks) -> Applied:
@@ -55,7 +59,7 @@ class Reviews:
             now = get_run(tx, run)
             if now.status not in REVIEWED:
                 raise StatusConflict(f"The run is {now.status.value}: finish or stop it, then apply what it did.")
-            applied = apply_merge(tx, now.copy, picks)
+            applied = apply_merge(tx, now.copy, picks, self.merges)
             if applied.applied or not picks.items:
                 runs.note_applied(tx, now, tx.changed(LIBRARY))
                 transition(tx, now, RunStatus.APPLIED)

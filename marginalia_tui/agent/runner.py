@@ -17,7 +17,7 @@ from marginalia_tui.agent.agents import get_agent
 from marginalia_tui.agent.live import LiveAnswer
 from marginalia_tui.agent.runs import Run, get_run, transition
 from marginalia_tui.agent.setup import RunSetup
-from marginalia_tui.agent.tools import build_tools
+from marginalia_tui.agent.tools import AddedTool, build_tools
 from marginalia_tui.agent.worker import Observer, Worker
 from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.domain.chat import Message
@@ -56,6 +56,8 @@ class RunnerParts:
     dispatcher: Dispatcher
     models: Models
     settings: Callable[[], Settings]
+    tools: Sequence[AddedTool] = ()
+    """Those that extensions bring."""
 
 
 class Runner:
@@ -287,7 +289,7 @@ class Runner:
             settings=parts.settings(),
             agent=definition,
             model=get_model(tx, definition.model),
-            tools=build_tools(parts.dispatcher.registry, definition),
+            tools=build_tools(parts.dispatcher.registry, definition, parts.tools),
         )
 
     # Resting and ending.

@@ -5,13 +5,14 @@ after a restart. Handles are translated here and nowhere else.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.handles import Handles
+from marginalia_tui.commands.context import Scope
 from marginalia_tui.commands.definition import CommandDefinition, Severity
 from marginalia_tui.commands.registry import Registry, nearest
 from marginalia_tui.domain.chat import Tool
@@ -143,12 +144,23 @@ def text_argument(tool: str, name: str, arguments: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class AddedTool:
+    """A tool that an extension brings. It reads; what changes a book is a command."""
+
+    tool: Tool
+    run: Callable[[Mapping[str, Any], Scope], str]
+    """The arguments and the scope of the run -> the text that the model reads; may raise an error for people."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolSet:
     """The tools that one agent has."""
 
     tools: tuple[Tool, ...]
     commands: Mapping[str, CommandDefinition]
     """Function name -> command."""
+    added: Mapping[str, AddedTool] = field(default_factory=dict)
+    """Name -> tool of an extension."""
 
     @property
     def singles(self) -> frozenset[str]:
@@ -158,7 +170,10 @@ class ToolSet:
     @property
     def readers(self) -> frozenset[str]:
         """The tools that change nothing."""
-        return frozenset(name for name, command in self.commands.items() if command.read_only) | {GET_RUN_STATUS}
+        return frozenset(name for name, command in self.commands.items() if command.read_only) | {
+            GET_RUN_STATUS,
+            *self.added,
+        }
 
     def command(self, name: str) -> CommandDefinition:
         """The command behind a tool.
@@ -189,8 +204,8 @@ def allowed_commands(registry: Registry, agent: AgentDefinition) -> list[Command
     return offered
 
 
-def build_tools(registry: Registry, agent: AgentDefinition) -> ToolSet:
-    """The tools of an agent.
+def build_tools(registry: Registry, agent: AgentDefinition, added: Iterable[AddedTool] = ()) -> ToolSet:
+    """The tools of an agent: its commands, those that extensions bring, those of the run.
 
     Raises:
         Invalid: two of them would have one name.
@@ -201,8 +216,11 @@ def build_tools(registry: Registry, agent: AgentDefinition) -> ToolSet:
         if name in commands or name in RUN_TOOLS:
             raise Invalid(f"Two tools would be called {name!r}: take {command.name} from the agent's commands.")
         commands[name] = command
+    others = {each.tool.name: each for each in added}
+    if both := sorted(others.keys() & commands.keys()):
+        raise Invalid(f"Two tools would be called {both[0]!r}: take {both[0]} from the agent's commands.")
     tools = [Tool(name, command.for_model, command.schema) for name, command in commands.items()]
-    return ToolSet((*tools, *RUN_TOOLS.values()), commands)
+    return ToolSet((*tools, *(each.tool for each in others.values()), *RUN_TOOLS.values()), commands, others)
 
 
 def resolve_handles(command: CommandDefinition, arguments: Mapping[str, Any], handles: Handles) -> dict[str, Any]:

@@ -99,6 +99,11 @@ def _studio(home: Path) -> list[Finding]:
                 found.append(Finding(f"model {model.name}", True, model.base_url or "embedded"))
             except MarginaliaError as error:
                 found.append(Finding(f"model {model.name}", False, error.message))
-        return [*store, *found]
+        extensions = [Finding(f"extension {name}", True, "loaded") for name in studio.extensions.loaded]
+        extensions += [
+            Finding(f"extension {name}", False, f"it failed to load ({error}): upgrade or uninstall it.")
+            for name, error in studio.extensions.failed
+        ]
+        return [*store, *found, *extensions]
     finally:
         studio.close()

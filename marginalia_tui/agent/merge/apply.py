@@ -14,6 +14,7 @@ import orjson
 from marginalia_tui.agent.merge import structure
 from marginalia_tui.agent.merge.choose import Taken, Values, choose, drop_dependents
 from marginalia_tui.agent.merge.fields import TREE_KIND
+from marginalia_tui.agent.merge.json3 import NO_MERGES, JsonMerge
 from marginalia_tui.agent.merge.model import ATTRIBUTE, PARENT, Applied, Picks
 from marginalia_tui.agent.merge.plan import CIRCLE, Survey, survey
 from marginalia_tui.agent.merge.structure import Picked, Placing
@@ -25,15 +26,15 @@ from marginalia_tui.store.store import WriteTx
 ItemKey = tuple[str, str]
 
 
-def apply_merge(tx: WriteTx, space_id: int, picks: Picks) -> Applied:
-    """Writes the picked changes of a working copy into the library.
+def apply_merge(tx: WriteTx, space_id: int, picks: Picks, merges: Mapping[str, JsonMerge] = NO_MERGES) -> Applied:
+    """Writes the picked changes of a working copy into the library; `merges` as for the plan.
 
     Raises:
         NotFound: there is no such copy, or its book is gone.
         Invalid: a pick or a text does not fit; nothing is written.
         Locked: another agent holds the book.
     """
-    found = survey(tx, space_id)
+    found = survey(tx, space_id, merges)
     taken = choose(found.plan, picks)
     placing = _place(found, taken)
     changed = _write(tx, found, taken, placing)

@@ -1,9 +1,15 @@
 """The three-way merge of JSON by place: objects key by key, everything else whole."""
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import orjson
 
+JsonMerge = Callable[[Any, Any, Any], tuple[Any, bool]]
+"""Base, agent's, book's -> what comes out, and whether it came out without a conflict."""
+NO_MERGES: Mapping[str, JsonMerge] = MappingProxyType({})
+"""Everything is merged place by place."""
 Gone: Any = object()
 """Stands for a key that is not there."""
 

@@ -4,6 +4,8 @@ Its cost follows the number of changes, not the size of the book; only where par
 the book's parts are read to see circles. The plan holds no long text.
 """
 
+import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,13 +13,15 @@ import orjson
 
 from marginalia_tui.agent.merge import fields, shown, sides, structure
 from marginalia_tui.agent.merge.fields import TREE_KIND
-from marginalia_tui.agent.merge.json3 import Gone, merge_json
-from marginalia_tui.agent.merge.model import PARENT, Change, FieldChange, FieldType, MergeItem, MergePlan
+from marginalia_tui.agent.merge.json3 import NO_MERGES, Gone, JsonMerge, merge_json
+from marginalia_tui.agent.merge.model import ATTRIBUTE, PARENT, Change, FieldChange, FieldType, MergeItem, MergePlan
 from marginalia_tui.agent.merge.sides import Sides, Touched
 from marginalia_tui.agent.merge.structure import Operations, Picked
 from marginalia_tui.domain.items import item_fields
 from marginalia_tui.store.content import encode_json, get_texts
 from marginalia_tui.store.store import ReadTx
+
+log = logging.getLogger(__name__)
 
 GONE = "The author deleted it meanwhile, so there is nothing left to change."
 LEAF_GONE = "The part that it names is not in the book any more."
@@ -38,16 +42,21 @@ class Survey:
     """The parents of the whole book, when anything was moved."""
 
 
-def plan_merge(tx: ReadTx, space_id: int) -> MergePlan:
+def plan_merge(tx: ReadTx, space_id: int, merges: Mapping[str, JsonMerge] = NO_MERGES) -> MergePlan:
     """What an agent changed in its working copy, item by item, against the book as it is now.
+
+    Args:
+        tx: reads copy and library.
+        space_id: of the copy.
+        merges: key of the attributes -> how its data are merged, where that is not place by place.
 
     Raises:
         NotFound: there is no such copy, or its book is gone.
     """
-    return survey(tx, space_id).plan
+    return survey(tx, space_id, merges).plan
 
 
-def survey(tx: ReadTx, space_id: int) -> Survey:
+def survey(tx: ReadTx, space_id: int, merges: Mapping[str, JsonMerge] = NO_MERGES) -> Survey:
     """The plan with what it was made from.
 
     Raises:
@@ -60,7 +69,7 @@ def survey(tx: ReadTx, space_id: int) -> Survey:
     planner = _Planner(found, done, children, parents)
     items = [item for each in found.items if (item := planner.item(each))]
     items += planner.moves()
-    items = _settle_json(tx, items)
+    items = _settle_json(tx, items, merges)
     items, names = shown.name_and_sort(tx, space_id, found, items)
     plan = MergePlan(
         book=found.book, space_id=space_id, base=found.base, position=tx.position(), items=tuple(items), names=names
@@ -182,7 +191,7 @@ _PLACE = FieldChange(
 )
 
 
-def _settle_json(tx: ReadTx, items: list[MergeItem]) -> list[MergeItem]:
+def _settle_json(tx: ReadTx, items: list[MergeItem], merges: Mapping[str, JsonMerge]) -> list[MergeItem]:
     """Data that both sides changed are merged by place; a conflict is only what both changed at one place."""
 
     def both_changed(item: MergeItem, each: FieldChange) -> bool:
@@ -195,7 +204,7 @@ def _settle_json(tx: ReadTx, items: list[MergeItem]) -> list[MergeItem]:
     bodies = get_texts(tx.connection, wanted)
     settled = []
     for item in items:
-        made = [_merged(each, bodies) if both_changed(item, each) else each for each in item.fields]
+        made = [_merged(each, bodies, merges) if both_changed(item, each) else each for each in item.fields]
         if kept := tuple(each for each in made if each is not None):
             settled.append(item.with_fields(kept))
     return settled
@@ -206,9 +215,15 @@ def _keys(each: FieldChange) -> tuple[bytes | None, bytes | None, bytes | None]:
     return each.hashes.base, each.hashes.agent, each.hashes.book
 
 
-def _merged(each: FieldChange, bodies: dict[bytes, str]) -> FieldChange | None:
+def _merged(each: FieldChange, bodies: dict[bytes, str], merges: Mapping[str, JsonMerge]) -> FieldChange | None:
     base, agent, book = (Gone if key is None else orjson.loads(bodies[key]) for key in _keys(each))
-    value, clean = merge_json(base, agent, book)
+    merge = merges.get(each.name.removeprefix(ATTRIBUTE), merge_json)
+    try:
+        value, clean = merge(base, agent, book)
+    except Exception:
+        # A rule of an extension that fails leaves the conflict to the author.
+        log.exception("the data under %s could not be merged", each.name)
+        return each
     if not clean:
         return each
     proposal = encode_json(value, each.label)
