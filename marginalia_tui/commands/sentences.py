@@ -11,8 +11,11 @@ def quoted(value: object, longest: int = 60) -> str:
         text = value if isinstance(value, str) else str(value)
     except (ValueError, RecursionError):
         return "a value that is too large to write out"
-    shown = text if len(text) <= longest else text[: longest - 1] + "\u2026"
-    return repr(shown)
+    shown = repr(text if len(text) <= longest else text[: longest - 1] + "\u2026")
+    while len(shown) > 2 * longest:  # characters that are written out as six or ten
+        text = text[: min(len(text), longest) // 2]
+        shown = repr(text + "\u2026")
+    return shown
 
 
 def either(words: Sequence[str]) -> str:
