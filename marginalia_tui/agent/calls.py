@@ -66,6 +66,7 @@ class CallMaker:
             is_agent=True,
             actor="agent",
             run=run.uuid,
+            model=setup.agent.model,
         )
 
     def broken(self, call: Call) -> bool:
