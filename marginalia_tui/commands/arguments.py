@@ -129,8 +129,10 @@ def _placed(command: str, form: Form, given: Sequence[Any], typed: bool) -> dict
     parameters = form.parameters
     if len(given) > len(parameters):
         sentence = (
-            f"{command} takes {counted(len(parameters), 'argument')}, not {len(given):,}: "
-            f"{form.usage(command)} (a text with spaces goes in quotes)"
+            f"{command} takes {counted(len(parameters), 'argument')}, not {len(given):,} "
+            f"(a text with spaces goes in quotes): {form.usage(command)}"
+            if parameters
+            else f"{command} takes no arguments: leave out what stands behind it."
         )
         return _Misfit(sentence, 2 * len(parameters) - len(given))
     return {
