@@ -133,3 +133,83 @@ def test_a_line_of_a_megabyte_and_of_ten_thousand_arguments_is_read_at_once() ->
     assert CommandLine.parse('/a "' + "word " * 200_000).values == ["word " * 200_000]
     assert CommandLine.parse("/a " + "\\\\" * 500_000).values == ["\\" * 500_000]
     assert time.perf_counter() - began < 5
+
+
+# A slow reference, one character after the other, and what holds for any text at all.
+
+EVERY = st.one_of(_AWKWARD, st.text(alphabet=st.characters(exclude_categories=[]), max_size=40))
+"""Any text, with half characters, controls and marks that turn the direction."""
+
+
+def reference(text: str) -> tuple[str, list[str], bool] | None:
+    """The name, the arguments and whether a new one begins; None when the text is no command."""
+    if text[:1] != "/":
+        return None
+    words: list[list[str]] = [[]]
+    quoted, begun, place = False, True, 1
+    while place < len(text):
+        char = text[place]
+        place += 1
+        if char == " " and not quoted:
+            begun = False
+            continue
+        if not begun:
+            words.append([])
+            begun = True
+        if char == '"':
+            quoted = not quoted
+        elif char == "\\" and place < len(text) and text[place] in ' "\\':
+            words[-1].append(text[place])
+            place += 1
+        else:
+            words[-1].append(char)
+    name, *arguments = ("".join(word) for word in words)
+    return name, arguments, not begun
+
+
+@given(EVERY)
+def test_parse_reads_what_the_reference_reads(rest: str) -> None:
+    for text in (rest, "/" + rest, "/name " + rest, '/name "' + rest):
+        line = CommandLine.parse(text)
+        wanted = reference(text)
+        assert line.is_command is (wanted is not None)
+        if wanted is not None:
+            assert (line.name, line.values, line.trailing_separator) == wanted
+
+
+@given(EVERY, EVERY)
+def test_the_current_argument_can_be_replaced_by_any_text(rest: str, wanted: str) -> None:
+    text = "/name " + rest
+    line = CommandLine.parse(text)
+    current = line.current_argument
+    assert current is not None
+    replaced = CommandLine.parse(text[: current.start] + CommandLine.escape(wanted) + text[current.end :])
+    assert replaced.values[: current.index] == line.values[: current.index]
+    assert replaced.values[current.index :] == [wanted]
+
+
+@given(EVERY)
+def test_a_line_that_is_typed_never_takes_an_argument_back(rest: str) -> None:
+    """Of two beginnings of a line the longer one has at least the finished arguments of the shorter."""
+    text = "/name " + rest
+    finished: list[str] = []
+    for end in range(len("/name"), len(text) + 1):
+        line = CommandLine.parse(text[:end])
+        assert line.values[: len(finished)] == finished
+        finished = line.values if line.trailing_separator else line.values[:-1]
+
+
+@given(EVERY)
+def test_escape_is_one_argument_in_any_place(argument: str) -> None:
+    written = CommandLine.escape(argument)
+    line = CommandLine.parse(f"/name {written}  x {written} ")
+    assert line.values == [argument, "x", argument] and line.trailing_separator
+    assert not any(each.open for each in line.arguments)
+    if not set(argument) & set(' "\\') and argument and not any(char.isspace() for char in argument):
+        assert written == argument
+
+
+def test_the_reference_can_tell_right_from_wrong() -> None:
+    assert reference("x") is None
+    assert reference('/a b\\ c  "d e" ') == ("a", ["b c", "d e"], True)
+    assert reference('/a "') == ("a", [""], False)
