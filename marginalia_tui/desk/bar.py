@@ -4,36 +4,36 @@ Completion and hints are asked at every key: they answer from what is held in me
 open book are read anew when the book changes.
 """
 
-import json
-import logging
-import os
-import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from marginalia_tui.agent.agents import list_agents
 from marginalia_tui.commands import completion, hint, render
-from marginalia_tui.commands.context import Answers
+from marginalia_tui.commands.context import Answers, NobodyToAsk
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.results import to_data
 from marginalia_tui.commands.running import Begun, CommandRun
 from marginalia_tui.desk.answer import Block, Facts, Rows, Shown, Words
+from marginalia_tui.desk.folders import Folders
+from marginalia_tui.desk.history import HISTORY_FILE, History
+from marginalia_tui.desk.sheet import Sheet
 from marginalia_tui.domain.errors import Cancelled
 from marginalia_tui.domain.items import Book
+from marginalia_tui.domain.tree import StoryTree
 from marginalia_tui.resources import manual_pages
 from marginalia_tui.services.models import list_models
 from marginalia_tui.services.parts import story_tree
-from marginalia_tui.store.space import LIBRARY
+from marginalia_tui.store.space import LIBRARY, Space
 from marginalia_tui.studio import Studio
 
-log = logging.getLogger(__name__)
-
-HISTORY_FILE = "history.json"
-HISTORY = 500
-"""Lines that are kept."""
+BEGINNING = 60
+"""Characters of a part by which it can be named."""
+BEGINNINGS = 20_000
+"""Parts of a book whose first words are read."""
+PAGE = "commands"
+"""The page of the manual about the bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,8 @@ class Offer:
     description: str
     severity: str
     takes_arguments: bool
+    asks: bool = False
+    """Whether it asks before it does."""
 
 
 def shown(run: CommandRun) -> Shown:
@@ -72,33 +74,47 @@ def _block(block: render.Block) -> Block:
 
 
 class Bar:
-    """Completions, hints and the history of one home."""
+    """The bar of one studio. `completers` is open: whoever has another kind of thing registers for it."""
 
     def __init__(self, studio: Studio) -> None:
         self._studio = studio
-        self._completers = completion.Completers()
-        self._completers.register("command", completion.command_completer(studio.registry))
+        self.completers = completion.Completers()
+        self.completers.register("command", completion.command_completer(studio.registry))
         topics = [completion.Candidate(name) for name in manual_pages()]
-        self._completers.register("topic", completion.choices(topics))
+        self.completers.register("topic", completion.choices(topics))
+        self.completers.register("file", Folders().complete)
         self._history = History(studio.home / HISTORY_FILE)
+        self._known: tuple[str, int] | None = None
+        """The book whose parts are known, and the position of the journal at which they were read."""
+
+    # Completing
 
     def read_names(self, book: str | None) -> None:
         """Reads what names can be completed: the parts and branches of the open book, models, agents."""
         with self._studio.store.read() as tx:
-            space = tx.space(LIBRARY)
-            opened = None if book is None else space.find(Book, book)
-            tree = None if opened is None else story_tree(space, opened)
+            self._read_book(tx.space(LIBRARY), book)
             models = [model.name for model in list_models(tx)]
             agents = [agent.name for agent in list_agents(tx)]
-        if tree is not None:
-            self._completers.register("part", completion.part_completer(tree))
-            self._completers.register("branch", completion.branch_completer(tree))
         for kind, names in (("model", models), ("agent", agents)):
-            self._completers.register(kind, completion.choices([completion.Candidate(name) for name in names]))
+            self.completers.register(kind, completion.choices([completion.Candidate(name) for name in names]))
+
+    def _read_book(self, space: Space, book: str | None) -> None:
+        here = None if book is None else (book, space.position())
+        if here is not None and here == self._known:
+            return
+        opened = None if book is None else space.find(Book, book)
+        if opened is None:
+            for kind in ("part", "branch"):
+                self.completers.unregister(kind)
+        else:
+            tree = story_tree(space, opened)
+            self.completers.register("part", completion.part_completer(tree, _beginnings(space, opened, tree)))
+            self.completers.register("branch", completion.branch_completer(tree))
+        self._known = here
 
     def complete(self, text: str, cursor: int) -> list[completion.Completion]:
         """What fits at a place of a line, best first."""
-        return completion.complete(self._studio.registry, self._completers, text, cursor)
+        return completion.complete(self._studio.registry, self.completers, text, cursor)
 
     def hint(self, text: str, cursor: int) -> hint.Hint | None:
         """What is said of a line up to a place; None when it is no command."""
@@ -107,17 +123,50 @@ class Bar:
     def offers(self) -> list[Offer]:
         """The commands, for the palette."""
         return [
-            Offer(each.name, each.title, each.description, each.severity.word, bool(each.parameters))
+            Offer(
+                each.name,
+                each.title,
+                each.description,
+                each.severity.word,
+                bool(each.parameters),
+                each.destructive,
+            )
             for each in self._studio.registry
         ]
 
-    def history(self) -> Sequence[str]:
-        """Lines that were run, the newest last."""
-        return self._history.lines()
+    def history(self, book: str | None = None) -> Sequence[str]:
+        """Lines that were run, the newest last; those of a book behind all others."""
+        return self._history.lines(book)
+
+    # More about what is typed
+
+    def page(self, *lines: str) -> Shown:
+        """The manual page of the command that is typed: of the first line whose command there is.
+
+        Without one it is the page about the bar.
+        """
+        names = [CommandLine.parse(line).name for line in lines]
+        name = next((name for name in names if name in self._studio.registry), PAGE)
+        scope = self._studio.scope(None, NobodyToAsk())
+        return shown(self._studio.commands.start("help", {"name": name}, scope, title=f"/help {name}"))
+
+    def asks_for_sheet(self, line: str) -> bool:
+        """Whether a line is `/name ?` of a command that there is."""
+        read = CommandLine.parse(line)
+        return read.name in self._studio.registry and hint.wants_form(read)
+
+    def sheet(self, *lines: str) -> Sheet | None:
+        """The command that is typed as a sheet to fill in; None when none of the lines has a command."""
+        for line in map(CommandLine.parse, lines):
+            if definition := self._studio.registry.find(line.name):
+                return Sheet(definition, line)
+        return None
+
+    # Running
 
     def start_line(self, line: str, book: str | None, answers: Answers, begun: Begun) -> CommandRun:
         """Starts a line, which is kept in the history."""
-        self._history.add(line)
+        self._history.add(line, book)
         return self._studio.commands.start_line(line, self._studio.scope(book, answers), begun=begun)
 
     def start(
@@ -127,48 +176,7 @@ class Bar:
         return self._studio.commands.start(name, arguments, self._studio.scope(book, answers), begun=begun)
 
 
-class History:
-    """The lines that were run in a home, in a file that only its owner can read. Safe to use from any thread.
-
-    Args:
-        path: of the file; one that can't be read is taken for empty, and written anew with the next line.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = threading.Lock()
-        self._lines: list[str] | None = None
-
-    def lines(self) -> list[str]:
-        """The lines, the newest last."""
-        with self._lock:
-            return list(self._read())
-
-    def add(self, line: str) -> None:
-        """Keeps a line; the same line again moves to the end."""
-        if not CommandLine.parse(line).is_command:
-            return
-        with self._lock:
-            lines = [each for each in self._read() if each != line]
-            self._lines = [*lines, line][-HISTORY:]
-            self._write(self._lines)
-
-    def _read(self) -> list[str]:
-        if self._lines is None:
-            try:
-                found = json.loads(self._path.read_bytes())
-            except (OSError, ValueError, RecursionError):
-                found = []
-            self._lines = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
-        return self._lines
-
-    def _write(self, lines: list[str]) -> None:
-        draft = self._path.with_suffix(".new")
-        try:
-            handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            with open(handle, "w", encoding="utf-8") as file:
-                json.dump(lines, file)
-            draft.replace(self._path)
-        except (OSError, UnicodeError) as error:
-            # A line that is not remembered is no reason to refuse the command.
-            log.warning("the history can't be written: %s", error)
+def _beginnings(space: Space, book: Book, tree: StoryTree) -> dict[str, str]:
+    """The first words of the parts."""
+    found = space.beginnings(book.uuid, 2 * BEGINNING, BEGINNINGS)
+    return {uuid: " ".join(text.split())[:BEGINNING] for uuid, text in found.items() if uuid in tree.positions}

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from marginalia_tui.desk.answer import Shown
     from marginalia_tui.widgets.completion import Choice, Hint
 
-SHORT = 160
-"""Characters of an answer that is told in a notice; a longer one gets a panel."""
+BLANK = "Type what you want to do. Tab completes, Enter runs, F1 explains, Up and Ctrl+R bring back old lines."
+NOTHING = "Type the name of a command first: the form is about that one."
 
 
 class LateBar:
@@ -48,12 +48,14 @@ class LateBar:
 
         desk = self._host.desk
         found = None if desk is None else desk.bar.hint(text, cursor)
+        if text.strip() in ("", "/"):
+            return Hint(description=BLANK)
         return Hint() if found is None else _shown_hint(found)
 
     def history(self) -> Sequence[str]:
-        """Lines that were run."""
+        """Lines that were run, those of the open book behind all others."""
         desk = self._host.desk
-        return () if desk is None else desk.bar.history()
+        return () if desk is None else desk.bar.history(self._host.opened)
 
 
 def _shown_hint(found: "CommandHint") -> "Hint":
@@ -66,9 +68,23 @@ def _shown_hint(found: "CommandHint") -> "Hint":
     for place, parameter in enumerate(found.parameters):
         name = parameter.name if parameter.required else f"({parameter.name})"
         form.append(HintPart(name, current=place == found.current))
+    count = ""
+    if found.form is not None and len(command.forms) > 1:
+        count = f"form {command.forms.index(found.form) + 1} of {len(command.forms)}"
+    return Hint(tuple(form), _words(found), command.severity.word, command.destructive, found.error, count)
+
+
+def _words(found: "CommandHint") -> str:
+    from marginalia_tui.commands.hint import facts_of
+
+    assert found.command is not None and found.form is not None
+    if found.wants_form:
+        return "Enter opens a form for all options."
     current = found.parameter
-    words = command.description if current is None else f"{current.name}: {current.description}"
-    return Hint(tuple(form), words, command.severity.word, command.destructive, found.error)
+    if current is None:
+        return found.form.description
+    facts = facts_of(current)
+    return f"{current.name}: {current.description}" + (f" ({facts})" if facts else "")
 
 
 class BarHost(WorkHost):
@@ -92,20 +108,64 @@ class BarHost(WorkHost):
         bars = screen.query(CommandBar)
         if not bars:
             await screen.mount(CommandBar(LateBar(self)))
-        screen.query_one(CommandBar).open(text)
+        bar = screen.query_one(CommandBar)
+        bar.open(text)
         if self.desk is not None:
             await self.call(self.desk.bar.read_names, self.opened)
+            bar.look_again()
 
     def on_command_bar_submitted(self, event: Message) -> None:
-        """Enter in the bar."""
+        """Enter in the bar: runs the line, or opens the form for which `/name ?` asks."""
         from marginalia_tui.widgets.commandbar import CommandBar
 
         assert isinstance(event, CommandBar.Submitted)
-        self.run_line(event.line)
+        if self.desk is not None and self.desk.bar.asks_for_sheet(event.line):
+            self.do(self._fill_in((event.line,)))
+        else:
+            self.run_line(event.line)
+
+    def on_command_bar_form_wanted(self, event: Message) -> None:
+        """Ctrl+Enter in the bar."""
+        from marginalia_tui.widgets.commandbar import CommandBar
+
+        assert isinstance(event, CommandBar.FormWanted)
+        self.do(self._fill_in(event.lines))
+
+    async def _fill_in(self, lines: tuple[str, ...]) -> None:
+        """Shows a form for the command of a line; runs the line that it makes, or puts that back into the bar."""
+        from marginalia_tui.screens.commandform import CommandForm
+        from marginalia_tui.widgets.commandbar import CommandBar
+
+        sheet = None if self.desk is None else await self.call(self.desk.bar.sheet, *lines)
+        if sheet is None:
+            self.tell(NOTHING)
+            return
+        answer = await self.ask(CommandForm(sheet))
+        if answer is None:
+            return
+        if not answer["run"]:
+            self.open_bar(str(answer["line"]))
+            return
+        for bar in self.screen.query(CommandBar):
+            bar.empty()
+        self.run_line(str(answer["line"]))
+
+    def on_command_bar_help_wanted(self, event: Message) -> None:
+        """F1 in the bar."""
+        from marginalia_tui.widgets.commandbar import CommandBar
+
+        assert isinstance(event, CommandBar.HelpWanted)
+        self.do(self._explain(event.lines))
+
+    async def _explain(self, lines: tuple[str, ...]) -> None:
+        from marginalia_tui.screens.results import ResultScreen
+
+        if self.desk is not None:
+            self.push_screen(ResultScreen(await self.call(self.desk.bar.page, *lines)))
 
     def show_answer(self, shown: "Shown") -> None:
         """A short answer in a notice, a long one in a panel."""
-        if len(shown.text) <= SHORT and shown.text.count("\n") < 2:
+        if shown.is_short:
             self.tell(shown.text or "Done.")
             return
         from marginalia_tui.screens.results import ResultScreen

@@ -125,6 +125,17 @@ class Space:
             found.update((uuid, body) for uuid, body in self.connection.execute(query))
         return found
 
+    def beginnings(self, book: str, length: int, limit: int) -> dict[str, str]:
+        """Part -> the first characters of its text, at most `length`; for at most `limit` parts of a book."""
+        part, text = tables.part, tables.text
+        query = (
+            select(part.c.uuid, func.substr(text.c.body, 1, length))
+            .join_from(part, text, text.c.hash == part.c.text)
+            .where(part.c.space_id == self.id, part.c.book == book)
+            .limit(limit)
+        )
+        return {uuid: body for uuid, body in self.connection.execute(query)}
+
     def children(self, part: str | None, book: str) -> list[str]:
         """The parts that follow a part (None: the first parts of the book), oldest first."""
         column = tables.part.c

@@ -12,10 +12,15 @@ from textual.widget import Widget
 
 from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.widgets.lines import LineView
-from marginalia_tui.widgets.text import cells, fit
+from marginalia_tui.widgets.text import cells, fit, wrap
 
 ROWS = 8
 """Completions that are seen at once."""
+WORD_ROWS = 2
+ERROR_ROWS = 3
+"""Rows of words about a line, and of what is wrong with it."""
+LOW = 14
+"""Rows of a terminal below which they take one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,8 @@ class Hint:
     severity: str = ""
     danger: bool = False
     error: str = ""
+    count: str = ""
+    """Which of several forms it is."""
 
 
 class BarModel(Protocol):
@@ -65,7 +72,7 @@ class BarModel(Protocol):
         ...
 
     def history(self) -> Sequence[str]:
-        """Lines that were run, the newest last."""
+        """Lines that were run, in the order in which Up walks through them, the first last."""
         ...
 
 
@@ -135,7 +142,8 @@ class Choices(LineView, can_focus=False):
         here = line == self.current
         severity = f" {visible_line(choice.severity)} " if choice.severity else ""
         longest = max(cells(visible_line(each.label)) for each in self.choices[:50])
-        name = min(longest, max(8, width // 2))
+        described = any(each.description for each in self.choices[:50])
+        name = min(longest, max(8, width // 2) if described else max(1, width - 2 - cells(severity)))
         room = width - 2 - name - 2 - cells(severity)
         if room < 16:
             name, room = max(1, width - 2 - cells(severity)), 0
@@ -157,7 +165,7 @@ class Choices(LineView, can_focus=False):
 
 
 class HintLine(Widget):
-    """Two lines: the form of the command with the current parameter marked, and words about it."""
+    """The form of the command with the current parameter marked, and below it words about it, in a few rows."""
 
     DEFAULT_CSS = """
     HintLine {
@@ -173,30 +181,52 @@ class HintLine(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"hint--form", "hint--current", "hint--error", "hint--danger"}
 
     hint = Hint()
+    _rows: Sequence[str] = ()
 
     def show(self, hint: Hint) -> None:
-        """Shows a hint; without a form it takes one line, without words none."""
+        """Shows a hint in as many rows as it needs; one without words has none."""
         self.hint = hint
-        self.styles.height = 2 if hint.form else 1
-        self.display = bool(hint.form or hint.description or hint.error)
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        """The same in another width."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        hint, size = self.hint, self.app.size
+        text = visible_line(f"error: {hint.error}" if hint.error else hint.description)
+        places = wrap(text, max(8, size.width - 2)) if text else []
+        most = 1 if size.height < LOW else ERROR_ROWS if hint.error else WORD_ROWS
+        self._rows = [text[start:end] for start, end in places[:most]]
+        if len(places) > most:
+            # Drawn with a sign that there is more.
+            self._rows[-1] = text[places[most - 1][0] :]
+        height = len(self._rows) + bool(hint.form)
+        self.display = height > 0
+        self.styles.height = max(1, height)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Textual: one of the two lines."""
+        """Textual: a row."""
         width = self.size.width
+        row = y - bool(self.hint.form)
+        if row < 0:
+            return self._form_row(width)
+        text = self._rows[row] if row < len(self._rows) else ""
+        style = self.get_component_rich_style("hint--error" if self.hint.error else "hint--form")
+        return Strip([Segment(fit(" " + text, width), style)], width)
+
+    def _form_row(self, width: int) -> Strip:
         hint = self.hint
-        if y == 1 or not hint.form:
-            text = f"error: {hint.error}" if hint.error else hint.description
-            style = self.get_component_rich_style("hint--error" if hint.error else "hint--form")
-            return Strip([Segment(fit(" " + text, width), style)], width)
         severity = f" {visible_line(hint.severity)} " if hint.severity else ""
-        room = max(0, width - cells(severity))
+        count = f" {visible_line(hint.count)} " if hint.count and width >= 60 else ""
+        room = max(0, width - cells(severity) - cells(count))
         segments = self._form(room)
         used = sum(cells(segment.text) for segment in segments)
         style = self.get_component_rich_style("hint--danger" if hint.danger else "hint--form")
-        return Strip([*segments, Segment(" " * (room - used), self.rich_style), Segment(severity, style)]).crop(
-            0, width
-        )
+        muted = self.get_component_rich_style("hint--form")
+        gap = Segment(" " * (room - used), self.rich_style)
+        return Strip([*segments, gap, Segment(count, muted), Segment(severity, style)]).crop(0, width)
 
     def _form(self, room: int) -> list[Segment]:
         plain = self.get_component_rich_style("hint--form")

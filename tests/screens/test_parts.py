@@ -1,9 +1,7 @@
 """The parts of the screens that need no app."""
 
 import asyncio
-import json
 import threading
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from textual.binding import Binding
 
 from marginalia_tui.desk.answer import Block, Facts, Rows, Words
-from marginalia_tui.desk.bar import HISTORY, History
 from marginalia_tui.domain.errors import Refused
 from marginalia_tui.screens.crew import Crew
 from marginalia_tui.screens.help import KeyGroup, key_sheet, page_title
@@ -156,46 +153,3 @@ def test_a_table_takes_what_it_needs_and_no_more() -> None:
     table = Rows("parts", ["part", "words"], [["The Lamp", "12"]], [False, True])
     lines = ["".join(text for text, _ in line) for line in lay_out([table], 80)]
     assert [line.rstrip() for line in lines] == ["parts", "part     words", "The Lamp    12"]
-
-
-# The history
-
-
-def test_the_history_keeps_each_line_once_and_only_commands(tmp_path: Path) -> None:
-    history = History(tmp_path / "history.json")
-    for line in ("/a", "/b", "hello", "/a"):
-        history.add(line)
-    assert history.lines() == ["/b", "/a"]
-    assert History(tmp_path / "history.json").lines() == ["/b", "/a"]
-
-
-def test_the_history_is_bounded(tmp_path: Path) -> None:
-    path = tmp_path / "history.json"
-    path.write_text(json.dumps([f"/{number}" for number in range(HISTORY)]))
-    history = History(path)
-    history.add("/new")
-    assert len(history.lines()) == HISTORY
-    assert history.lines()[0] == "/1" and history.lines()[-1] == "/new"
-
-
-@pytest.mark.parametrize("content", ["", "{", "{}", "[1, null]", "[[]]"])
-def test_a_history_that_cannot_be_read_begins_anew(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "history.json"
-    path.write_text(content)
-    history = History(path)
-    history.add("/a")
-    assert History(path).lines() == ["/a"]
-
-
-def test_a_history_that_cannot_be_written_refuses_no_command(tmp_path: Path) -> None:
-    history = History(tmp_path / "no such folder" / "history.json")
-    history.add("/a")
-    assert history.lines() == ["/a"]
-
-
-def test_a_link_in_the_place_of_the_history_is_not_followed(tmp_path: Path) -> None:
-    target = tmp_path / "precious"
-    target.write_text("kept")
-    (tmp_path / "history.new").symlink_to(target)
-    History(tmp_path / "history.json").add("/a")
-    assert target.read_text() == "kept"

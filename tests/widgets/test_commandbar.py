@@ -99,8 +99,11 @@ def test_right_takes_the_ghost() -> None:
     async def scenario(app: Host, pilot: Pilot[None]) -> None:
         await opened(app, pilot, "/fi")
         await until(pilot, lambda: bar(app).line.suggestion == "nd-occurrences")
+        await pilot.press("left", "right")
+        assert bar(app).line.content == "/fi"
+        await until(pilot, lambda: bar(app).line.suggestion == "nd-occurrences")
         await pilot.press("right")
-        assert bar(app).line.content == "/find-occurrences"
+        assert bar(app).line.content == "/find-occurrences "
 
     run(make, scenario)
 
@@ -122,7 +125,7 @@ def test_down_chooses_and_enter_takes_it() -> None:
 def test_up_and_down_walk_through_the_history_and_back_to_the_draft() -> None:
     async def scenario(app: Host, pilot: Pilot[None]) -> None:
         await opened(app, pilot)
-        await until(pilot, lambda: bar(app)._history)
+        await until(pilot, lambda: bar(app).recall.lines)
         for key, line in (("up", "/get-part 3"), ("up", "/list-parts"), ("up", "/list-parts")):
             await pilot.press(key)
             assert bar(app).line.content == line
