@@ -144,14 +144,22 @@ class Control:
         Raises:
             Cancelled: the command `what` was stopped just before; the work did not begin.
         """
-        with self._lock:
-            if self._stop.is_set():
-                raise Cancelled(f"{what} was stopped: nothing was changed.")
-            self._held += 1
-        self._say()
+        self.hold(what)
         try:
             yield
         finally:
             with self._lock:
                 self._held -= 1
             self._say()
+
+    def hold(self, what: str) -> None:
+        """From here on a stop does nothing any more: what is written now is written, and can't be called stopped.
+
+        Raises:
+            Cancelled: the command `what` was stopped just before.
+        """
+        with self._lock:
+            if self._stop.is_set():
+                raise Cancelled(f"{what} was stopped: nothing was changed.")
+            self._held += 1
+        self._say()

@@ -160,10 +160,8 @@ class Dispatcher:
         """The second half, when there is one, in a transaction of its own, which nothing stops any more."""
         if not prepared.needs_effect:
             return prepared.result
-        with (
-            prepared.control.uninterruptible(prepared.definition.name),
-            prepared.scope.store.write(prepared.act) as tx,
-        ):
+        prepared.control.hold(prepared.definition.name)
+        with prepared.scope.store.write(prepared.act) as tx:
             return prepared.effect(tx)
 
     def nested(self, name: str, arguments: Mapping[str, Any], outer: Context) -> Nested[Any]:

@@ -17,6 +17,7 @@ from marginalia_tui.commands.definition import CommandDefinition
 from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.results import Result
+from marginalia_tui.domain.errors import Cancelled
 
 THREADS = 8
 """Long commands that run at once; further ones wait."""
@@ -41,6 +42,7 @@ class CommandRun:
         self._work = work
         self._began: float | None = None
         self._ended: float | None = None
+        self._ending = threading.RLock()
 
     @property
     def status(self) -> Status:
@@ -55,7 +57,10 @@ class CommandRun:
         return (self._ended or time.monotonic()) - self._began
 
     def cancel(self) -> bool:
-        """Stops it: one that has not begun never does, another one at its next check.
+        """Stops it: one that has not begun never does, another one changes nothing any more.
+
+        Whoever waits need not wait for its next check: the answer is there at once, and what the command does until
+        then is ignored.
 
         Returns:
             False when it can't be interrupted now, or is over.
@@ -64,7 +69,10 @@ class CommandRun:
             return False
         if self.future.cancel():
             return True
-        return not self.future.done() and self.control.stop()
+        if self.future.done() or not self.control.stop():
+            return False
+        self._end(error=Cancelled(f"{self.command.name} was stopped: nothing was changed."))
+        return True
 
     def run(self) -> None:
         """Runs it on this thread, once; its end is in the future."""
@@ -74,11 +82,20 @@ class CommandRun:
         try:
             result = self._work()
         except BaseException as error:  # handed over whole: whoever waits raises it
-            self._ended = time.monotonic()
-            self.future.set_exception(error)
+            self._end(error=error)
         else:
+            self._end(result)
+
+    def _end(self, result: Result | None = None, error: BaseException | None = None) -> None:
+        """Keeps the first of its ends."""
+        with self._ending:
+            if self.future.done():
+                return
             self._ended = time.monotonic()
-            self.future.set_result(result)
+            if result is not None:
+                self.future.set_result(result)
+            else:
+                self.future.set_exception(error)
 
 
 Begun = Callable[[CommandRun], object]

@@ -394,12 +394,13 @@ def test_nested_commands_are_as_uninterruptible_as_the_one_that_calls(
 
 
 def test_nested_commands_are_stopped_with_the_one_that_calls_and_tell_through_it(stage: Stage, world: World) -> None:
-    waits = threading.Event()
+    waits, stopped = threading.Event(), threading.Event()
 
     def inner(ctx: Context, word: str) -> None:
         ctx.status("Inner")
         waits.set()
         assert ctx.control.wait(SECONDS)
+        stopped.set()
         ctx.check()
 
     stage.add("inner", inner)
@@ -408,8 +409,9 @@ def test_nested_commands_are_stopped_with_the_one_that_calls_and_tell_through_it
     assert waits.wait(SECONDS)
     assert run.status.text == "Inner"
     assert run.cancel() is True
-    with pytest.raises(Cancelled, match="inner was stopped"):
+    with pytest.raises(Cancelled, match="outer was stopped"):
         run.future.result(SECONDS)
+    assert stopped.wait(SECONDS)
 
 
 def test_nothing_stops_a_command_while_it_writes(stage: Stage, world: World) -> None:
@@ -437,7 +439,8 @@ def test_nothing_stops_a_command_while_it_writes(stage: Stage, world: World) -> 
 
     run = stage.pool.start("mark", [], world.author, begun=begun)
     assert said(run) == world.text(1) == "marked"
-    assert heard == [True, False]
+    # Not even once it has written: what was changed is never called stopped.
+    assert heard == [True] and run.cancel() is False
 
 
 # The end, and what is taken away
@@ -568,3 +571,28 @@ def test_long_commands_of_many_threads_share_eight_threads(stage: Stage, world: 
     assert all(said(run) == f"{word} {word}" for word, run in runs.items())
     assert max(most) <= THREADS
     assert rests(stage.pool)
+
+
+def test_whoever_waits_for_a_command_that_was_stopped_need_not_wait_for_its_next_check(
+    stage: Stage, world: World
+) -> None:
+    """What it answers in the end is ignored."""
+    go, over = threading.Event(), threading.Event()
+    began = threading.Event()
+
+    def deaf(ctx: Context, word: str) -> None:
+        began.set()
+        assert go.wait(SECONDS)
+        over.set()
+
+    stage.add("deaf", deaf)
+    run = stage.pool.start("deaf", [], world.author)
+    assert began.wait(SECONDS)
+    assert run.cancel() is True
+    with pytest.raises(Cancelled, match="deaf was stopped: nothing was changed"):
+        run.future.result(SECONDS)
+    assert run not in stage.pool.running and run.cancel() is False
+    seconds = run.seconds
+    go.set()
+    assert over.wait(SECONDS)
+    assert run.seconds == seconds and isinstance(run.future.exception(), Cancelled)
