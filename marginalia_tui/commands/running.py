@@ -112,7 +112,7 @@ class CommandPool:
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
         self._lock = threading.Lock()
-        self._running: list[CommandRun] = []
+        self._running: dict[object, CommandRun] = {}
         self._waiting: deque[CommandRun] = deque()
         self._threads = 0
 
@@ -120,7 +120,7 @@ class CommandPool:
     def running(self) -> tuple[CommandRun, ...]:
         """Those that have not ended, the oldest first."""
         with self._lock:
-            return tuple(self._running)
+            return tuple(self._running.values())
 
     def start(
         self,
@@ -165,9 +165,11 @@ class CommandPool:
         return self._start(CommandRun(command, line, control, work), begun)
 
     def _start(self, run: CommandRun, begun: Begun | None) -> CommandRun:
+        ticket = object()
         with self._lock:
-            self._running.append(run)
-        run.future.add_done_callback(lambda _: self._forget(run))
+            self._running[ticket] = run
+        # By its ticket: a future that held its own run would have both wait for the collector of garbage.
+        run.future.add_done_callback(lambda _: self._forget(ticket))
         if begun is not None:
             begun(run)
         if run.command.long:
@@ -195,9 +197,9 @@ class CommandPool:
                 run = self._waiting.popleft()
             run.run()
 
-    def _forget(self, run: CommandRun) -> None:
+    def _forget(self, ticket: object) -> None:
         with self._lock:
-            self._running.remove(run)
+            del self._running[ticket]
 
     def close(self) -> None:
         """Stops what can be stopped of what runs; what has not begun never does, whatever its caller wanted."""

@@ -1,6 +1,8 @@
 """Commands that are started, watched and stopped: the pool, its runs, the wish that they stop."""
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack
@@ -138,6 +140,18 @@ def test_a_short_command_is_over_when_it_was_started(stage: Stage, world: World)
     assert stage.pool.start("echo", {}, world.author).title == "The echo"
     assert stage.pool.start("echo", {}, world.author, title="Other").title == "Other"
     assert rests(stage.pool)
+
+
+def test_a_run_that_is_over_is_gone_when_nobody_holds_it(stage: Stage, world: World) -> None:
+    """Its answer may be large: it does not wait for the collector of garbage."""
+    stage.add("echo", lambda ctx, word: word, Work.SHORT)
+    gc.collect()
+    gc.disable()
+    try:
+        gone = weakref.ref(stage.pool.start("echo", ["a"], world.author))
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_at_most_eight_run_at_once(stage: Stage, world: World) -> None:
