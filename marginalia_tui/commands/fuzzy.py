@@ -18,8 +18,16 @@ def score(typed: str, name: str) -> int:
     place = name.find(typed)
     if place > 0:
         return 3 if not name[place - 1].isalnum() else 2
-    letters = iter(name)
-    return 1 if len(typed) > 1 and all(letter in letters for letter in typed) else 0
+    return 1 if len(typed) > 1 and _in_order(typed, name) else 0
+
+
+def _in_order(letters: str, name: str) -> bool:
+    place = -1
+    for letter in letters:
+        place = name.find(letter, place + 1)
+        if place < 0:
+            return False
+    return True
 
 
 def ranked(typed: str, things: Iterable[T], texts: Callable[[T], Sequence[str]], limit: int) -> list[T]:
@@ -32,20 +40,21 @@ def ranked(typed: str, things: Iterable[T], texts: Callable[[T], Sequence[str]],
         limit: the most that are given.
     """
     wanted = typed.casefold().strip()
-    found: list[tuple[int, int, T]] = []
-    rest: list[tuple[str, T]] = []
-    for place, thing in enumerate(things):
+    # Lists of what is there, and no new object for each: at thousands of things the collector would have to walk.
+    found: dict[int, list[T]] = {}
+    rest: list[T] = []
+    rest_names: list[str] = []
+    for thing in things:
         names = [text.casefold() for text in texts(thing)]
         best = max(
             (10 * points - rank for rank, name in enumerate(names) if (points := score(wanted, name))), default=0
         )
         if best:
-            found.append((-best, place, thing))
+            found.setdefault(best, []).append(thing)
         elif not found:
-            rest.append((names[0], thing))
+            rest.append(thing)
+            rest_names.append(names[0])
     if found or len(wanted) > 100:
-        return [thing for _, _, thing in sorted(found, key=lambda each: each[:2])[:limit]]
-    near = process.extract(
-        wanted, {place: name for place, (name, _) in enumerate(rest)}, scorer=fuzz.ratio, score_cutoff=60, limit=limit
-    )
-    return [rest[place][1] for _, _, place in near]
+        return [thing for best in sorted(found, reverse=True) for thing in found[best]][:limit]
+    near = process.extract(wanted, rest_names, scorer=fuzz.ratio, score_cutoff=60, limit=limit)
+    return [rest[place] for _, _, place in near]
