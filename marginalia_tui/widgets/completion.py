@@ -16,9 +16,8 @@ from marginalia_tui.widgets.text import cells, fit, wrap
 
 ROWS = 8
 """Completions that are seen at once."""
-WORD_ROWS = 2
-ERROR_ROWS = 3
-"""Rows of words about a line, and of what is wrong with it."""
+WORD_ROWS = 3
+"""Rows that words about a line, or what is wrong with it, take at most."""
 LOW = 14
 """Rows of a terminal below which they take one."""
 
@@ -196,7 +195,7 @@ class HintLine(Widget):
         hint, size = self.hint, self.app.size
         text = visible_line(f"error: {hint.error}" if hint.error else hint.description)
         places = wrap(text, max(8, size.width - 2)) if text else []
-        most = 1 if size.height < LOW else ERROR_ROWS if hint.error else WORD_ROWS
+        most = 1 if size.height < LOW else WORD_ROWS
         self._rows = [text[start:end] for start, end in places[:most]]
         if len(places) > most:
             # Drawn with a sign that there is more.

@@ -135,6 +135,122 @@ def test_up_and_down_walk_through_the_history_and_back_to_the_draft() -> None:
     run(make, scenario)
 
 
+def test_down_in_an_empty_line_chooses_a_command() -> None:
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        await opened(app, pilot)
+        await pilot.press("down", "down", "up")
+        assert bar(app).choices.current == 1 and bar(app).line.content == "/"
+        await pilot.press("enter")
+        assert bar(app).line.content == "/delete-part "
+
+    run(make, scenario)
+
+
+def test_a_line_that_was_run_is_proposed_where_no_completion_fits() -> None:
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        await opened(app, pilot)
+        await pilot.press(*"get-pa")
+        await until(pilot, lambda: bar(app).line.suggestion == "rt 3")
+        await pilot.press("right")
+        assert bar(app).line.content == "/get-part 3"
+        await until(pilot, lambda: bar(app).line.suggestion == "")
+        await pilot.press(*["backspace"] * 3)
+        await until(pilot, lambda: bar(app).line.suggestion == "t 3")
+        await pilot.press("tab")
+        assert bar(app).line.content == "/get-part 3"
+
+    run(make, scenario)
+
+
+class LongPast(FakeModel):
+    def history(self) -> Sequence[str]:
+        return ['/edit-part 1 "the Lamp" oil', "/undo", "/get-part 3", '/find-occurrences "\x1b[2Jlamp"']
+
+
+async def searching(app: Host, pilot: Pilot[None], words: str = "") -> None:
+    await opened(app, pilot, "/ed")
+    await pilot.press("ctrl+r", *words)
+    await until(pilot, lambda: bar(app).searching and not bar(app)._asked.busy and not bar(app)._past.busy)
+    await pilot.pause()
+
+
+def found(app: Host) -> list[str]:
+    return [choice.label for choice in bar(app).choices.choices]
+
+
+def test_the_past_is_searched_and_the_next_older_line_is_taken() -> None:
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        await searching(app, pilot)
+        assert len(found(app)) == 4 and found(app)[1] == "/get-part 3"
+        await pilot.press(*"lamp")
+        await until(pilot, lambda: len(found(app)) == 2)
+        assert seen(app)[-1].startswith("find: lamp")
+        assert any("Enter takes it" in row for row in seen(app))
+        assert not any("\x1b" in row for row in seen(app))
+        await pilot.press("ctrl+r", "enter")
+        assert bar(app).line.content == '/edit-part 1 "the Lamp" oil'
+        assert not bar(app).searching and not app.of(CommandBar.Submitted)
+        assert seen(app)[-1].startswith("> /edit-part 1")
+        await pilot.press("enter")
+        assert [message.line for message in app.of(CommandBar.Submitted)] == ['/edit-part 1 "the Lamp" oil']
+
+    run(lambda: [Page(id="page"), CommandBar(LongPast())], scenario)
+
+
+def test_escape_leaves_the_search_and_then_the_bar() -> None:
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        await searching(app, pilot, "undo")
+        await until(pilot, lambda: found(app) == ["/undo"])
+        await pilot.press("escape")
+        assert bar(app).is_open and bar(app).line.content == "/ed"
+        await until(pilot, lambda: found(app) == ["/edit-part"])
+        await pilot.press("ctrl+r", *"nothing like it", "enter")
+        await until(pilot, lambda: not bar(app)._asked.busy)
+        assert bar(app).searching
+        bar(app).close()
+        assert not bar(app).is_open and bar(app).line.content == "/ed"
+
+    run(lambda: [Page(id="page"), CommandBar(LongPast())], scenario)
+
+
+def test_what_is_typed_and_what_is_marked_are_asked_about() -> None:
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        await opened(app, pilot, "/fi")
+        await pilot.press("f1", "ctrl+g", "ctrl+enter")
+        asked = [message.lines for message in [*app.of(CommandBar.HelpWanted), *app.of(CommandBar.FormWanted)]]
+        assert asked == [("/fi", "/find-occurrences ")] * 3
+        assert bar(app).is_open and bar(app).line.content == "/fi"
+
+    run(make, scenario)
+
+
+class Wordy(FakeModel):
+    def hint(self, text: str, cursor: int) -> Hint:
+        form = (HintPart("/aim"), HintPart("side", True))
+        if "x" in text:
+            return Hint(form, "", "reads", error="a sentence that goes on for longer than there is room " * 4)
+        return Hint(form, "words that need more than one row in a small terminal", "reads", count="form 2 of 3")
+
+
+def test_words_and_errors_take_the_rows_that_they_need() -> None:
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        bar(app).open("/aim ")
+        await until(pilot, lambda: any("side" in row for row in seen(app)))
+        rows = seen(app)
+        assert rows[-4].strip().startswith("/aim [side]") and "form 2" not in rows[-4]
+        assert [row.strip() for row in rows[-3:-1]] == ["words that need more than one row in a", "small terminal"]
+        await pilot.press("x")
+        await until(pilot, lambda: any("error:" in row for row in seen(app)))
+        rows = seen(app)
+        assert rows[-5].strip().startswith("/aim [side]") and rows[-4].strip().startswith("error: a sentence")
+        # The bar's last column is left out of what is seen here: the sign that there is more stands before it.
+        assert len(rows[-2].rstrip("\u2026")) <= 39
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: "form" not in seen(app)[-5])
+
+    run(lambda: [Page(id="page"), CommandBar(Wordy())], scenario, (40, 16))
+
+
 def test_escape_keeps_what_was_typed() -> None:
     async def scenario(app: Host, pilot: Pilot[None]) -> None:
         await opened(app, pilot, "/ed")
