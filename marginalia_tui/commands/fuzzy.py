@@ -8,17 +8,21 @@ from rapidfuzz import fuzz, process
 T = TypeVar("T")
 
 
-def score(typed: str, name: str) -> int:
+NAMES = 2
+"""The first texts of a thing are names; in what is longer, such as a description, letters in order mean nothing."""
+
+
+def score(typed: str, name: str, *, scattered: bool = True) -> int:
     """How well a name fits what was typed; 0 does not. Both in one case.
 
-    The beginning is best, then the beginning of a word, then anywhere, then the letters in order.
+    The beginning is best, then the beginning of a word, then anywhere, then (if `scattered`) the letters in order.
     """
     if not typed or name.startswith(typed):
         return 5 if name == typed else 4
     place = name.find(typed)
     if place > 0:
         return 3 if not name[place - 1].isalnum() else 2
-    return 1 if len(typed) > 1 and _in_order(typed, name) else 0
+    return 1 if scattered and len(typed) > 1 and _in_order(typed, name) else 0
 
 
 def _in_order(letters: str, name: str) -> bool:
@@ -47,7 +51,12 @@ def ranked(typed: str, things: Iterable[T], texts: Callable[[T], Sequence[str]],
     for thing in things:
         names = [text.casefold() for text in texts(thing)]
         best = max(
-            (10 * points - rank for rank, name in enumerate(names) if (points := score(wanted, name))), default=0
+            (
+                10 * points - rank
+                for rank, name in enumerate(names)
+                if (points := score(wanted, name, scattered=rank < NAMES))
+            ),
+            default=0,
         )
         if best:
             found.setdefault(best, []).append(thing)

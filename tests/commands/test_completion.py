@@ -71,6 +71,11 @@ def test_names_are_found_fuzzily(typed: str, first: str | None) -> None:
     assert (found[0] if found else None) == first
 
 
+def test_letters_that_are_strewn_over_a_description_find_nothing() -> None:
+    assert labels("/search")[0] == "search-parts" and "count-tokens" not in labels("/search")
+    assert labels("/get-part lml") == []
+
+
 def test_a_name_is_found_by_what_the_command_does() -> None:
     assert "find-occurrences" in labels("/regular")
 
