@@ -178,6 +178,13 @@ def test_a_bad_value_by_name_is_a_sentence(name: str, value: object, says: str |
         assert says in sentence(lambda: resolve(TRY, {name: value}))
 
 
+def test_too_many_arguments_are_counted() -> None:
+    said = sentence(partial(DISPATCHER.run, "undo", ["x"], NOWHERE))
+    assert said == "undo takes no arguments: leave out what stands behind it."
+    said = sentence(partial(DISPATCHER.run, "branch-part", ["a", "b"], NOWHERE))
+    assert said == "branch-part takes 1 argument, not 2 (a text with spaces goes in quotes): /branch-part <part>"
+
+
 def test_ten_thousand_names_are_a_sentence() -> None:
     assert "try has no argument 'name-0'" in sentence(
         lambda: resolve(TRY, {f"name-{each}": 1 for each in range(10_000)})

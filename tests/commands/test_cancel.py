@@ -138,6 +138,7 @@ def test_a_run_that_is_stopped_at_any_moment_leaves_the_book_as_before_or_as_aft
             assert long_book.journal() == position
         else:
             ends.append("after")
+            assert not taken
             assert texts(long_book) == after
             assert long_book.journal() == position + PARTS
     assert ends == sorted(ends, reverse=True)
