@@ -11,7 +11,8 @@ from marginalia_tui.screens.commandform import CommandForm, RunButton
 from marginalia_tui.screens.results import ResultScreen
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.widgets.commandbar import CommandBar
-from tests.screens.rig import Rig, lamp_home, play
+from tests.screens.rig import FixedClock, Rig, lamp_home, play
+from tests.screens.test_pictures import SnapCompare, before, posing
 
 
 async def to_form(rig: Rig, line: str, key: str = "ctrl+g") -> CommandForm:
@@ -211,3 +212,20 @@ def test_a_text_of_a_million_characters_holds_nothing_up(home: Path) -> None:
         assert len(preview(form)) < 1_000
 
     play(home, steps)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 14)], ids=["80x24", "40x14"])
+def test_picture_of_the_form(home: Path, snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    lamp_home(home, FixedClock())
+    with posing(home) as app:
+        keys = ("enter", "slash", "~search-replace-parts lamp oil wrod", "ctrl+g", "down", "~0")
+        assert snap_compare(app, terminal_size=size, run_before=before(app, *keys))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 14)], ids=["80x24", "40x14"])
+def test_picture_of_the_search_for_old_lines(home: Path, snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    lamp_home(home, FixedClock())
+    (home / "history.json").write_text('["/get-part 1", "/search-parts lamp", "/edit-part 2 oil wax"]')
+    with posing(home) as app:
+        keys = ("enter", "slash", "ctrl+r", "~part", "ctrl+r")
+        assert snap_compare(app, terminal_size=size, run_before=before(app, *keys))
