@@ -243,10 +243,10 @@ def _show(rows: list[Figure], completions: list[Completing], threads: Together) 
         ours = f"{each.median:9.1f}{quantile(each.ours, 0.99):9.1f}{max(each.ours):9.0f}"
         print(f"  {each.name:28}{ours}{statistics.median(each.plain):13.2f}{quantile(each.plain, 0.99):8.2f}")
     print(f"\nCompletions, milliseconds, {len(PREFIXES)} beginnings, {REPEATS} times each")
-    print(f"  {'':28}{'median':>9}{'worst':>9}{'a plain walk':>14}{'worst':>8}{'made in':>10}")
+    print(f"  {'':28}{'median':>9}{'worst':>9}{'worst cpu':>11}{'a plain walk':>14}{'worst':>8}{'made in':>10}")
     for found in completions:
         figure = found.figure
-        ours = f"{figure.median:9.1f}{max(figure.ours):9.1f}"
+        ours = f"{figure.median:9.1f}{max(figure.ours):9.1f}{max(figure.cpu):11.1f}"
         plain = f"{statistics.median(figure.plain):14.1f}{max(figure.plain):8.1f}"
         print(f"  {found.name:28}{ours}{plain}{found.made:10.1f}  the worst is {found.worst!r}")
     calls = THREADS * CALLS_EACH
@@ -267,9 +267,10 @@ def _verdicts(rows: list[Figure], completions: list[Completing], threads: Togeth
             wanted = f"(wanted under {LINE_MICROSECONDS:g})"
             tell(value < LINE_MICROSECONDS, f"{each.name}, {name}: {value:.1f} microseconds {wanted}")
     for found in completions:
-        worst = max(found.figure.ours)
-        wanted = f"(wanted under {COMPLETION_MILLISECONDS:g})"
-        tell(worst < COMPLETION_MILLISECONDS, f"completion at {found.name}, worst: {worst:.1f} ms {wanted}")
+        for name, times in (("worst", found.figure.ours), ("worst of the processor", found.figure.cpu)):
+            wanted = f"(wanted under {COMPLETION_MILLISECONDS:g})"
+            held = max(times) < COMPLETION_MILLISECONDS
+            tell(held, f"completion at {found.name}, {name}: {max(times):.1f} ms {wanted}")
     tell(threads.lost == 0, f"commands lost of {THREADS * CALLS_EACH:,}: {threads.lost}")
     tell(threads.mixed_up == 0, f"answers mixed up: {threads.mixed_up}")
     return lines
