@@ -15,7 +15,9 @@ from marginalia_tui.desk.answer import Shown
 from marginalia_tui.desk.bar import Bar, shown
 from marginalia_tui.domain.errors import Invalid, MarginaliaError
 from marginalia_tui.domain.items import Book
+from marginalia_tui.domain.visible import visible, visible_line
 from marginalia_tui.headless.output import print_error, print_json, print_text, say, write_aside, write_out
+from marginalia_tui.headless.shell_form import fill_in
 from marginalia_tui.headless.shell_terminal import (
     Interrupts,
     StatusLine,
@@ -89,7 +91,10 @@ class _Printed:
 
     def error(self, command: str, error: MarginaliaError) -> None:
         """Why there is none."""
-        print_error(error, as_json=False)
+        if self._laid:
+            say_wrapped(visible_line(f"Error: {error.message}"))
+        else:
+            print_error(error, as_json=False)
         if self._as_json:
             told = {"kind": error.kind, "message": error.message}
             print_json({"command": CommandLine.parse(command).name, "ok": False, "result": None, "error": told})
@@ -177,13 +182,14 @@ class _Conversation:
         draws = can_draw() and not options.plain
         self._work = Foreground(interrupts, StatusLine(draws=draws), yes=options.yes)
         self._printed = _Printed(as_json=options.json, laid=is_terminal(sys.stdout))
+        self._plain = _PlainPrompt(interrupts)
         self._prompt: _Prompt
         if draws:
             from marginalia_tui.headless.shell_prompt import DrawnPrompt
 
-            self._prompt = DrawnPrompt(self._bar)
+            self._prompt = DrawnPrompt(self._bar, book)
         else:
-            self._prompt = _PlainPrompt(interrupts)
+            self._prompt = self._plain
 
     def run(self, words: str) -> int:
         """The whole conversation; its exit code is 0, since each fault was told when it came."""
@@ -200,7 +206,7 @@ class _Conversation:
             except EOFError:
                 return 0
             except Invalid as error:
-                print_error(error, as_json=False)
+                self._printed.error("", error)
 
     def _name(self) -> str:
         if self._book is None:
@@ -210,13 +216,27 @@ class _Conversation:
         return named(book.title if book else _NO_BOOK, width())
 
     def _do(self, line: str) -> None:
-        asks = asked_about(line)
-        if asks is not None:
-            print_text(told_about(self._bar, asks, width()))
-            return
         command = command_of(line)
-        if not command:
+        if self._bar.asks_for_sheet(command):
+            command = self._filled_in(command)
+        elif (about := asked_about(line)) is not None:
+            print_text(told_about(self._bar, about, width()))
             return
+        if command:
+            self._run(command)
+
+    def _filled_in(self, command: str) -> str:
+        """The line that the form of a command makes; empty when it is given up."""
+        sheet = self._bar.sheet(command)
+        assert sheet is not None
+        try:
+            line = fill_in(sheet, self._plain.read, say_as_is, width())
+        except EOFError:
+            return ""
+        say_wrapped(line)
+        return line
+
+    def _run(self, command: str) -> None:
         try:
             answer = shown(
                 self._work.run(lambda answers, begun: self._bar.start_line(command, self._book, answers, begun))
@@ -225,6 +245,11 @@ class _Conversation:
             self._printed.error(command, error)
         else:
             self._printed.answer(command, answer)
+
+
+def say_as_is(text: str) -> None:
+    """A word on the side, in the lines that it has."""
+    write_aside(visible(text) + "\n")
 
 
 def say_wrapped(text: str) -> None:

@@ -6,23 +6,39 @@ The only module that imports prompt-toolkit, and is imported only when such a pr
 import signal
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from shutil import get_terminal_size
 from types import FrameType
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.styles import Style
 
 from marginalia_tui.desk.bar import Bar
 from marginalia_tui.domain.visible import visible_line
-from marginalia_tui.headless.shell_text import described, explained, form_words, hint_of, proposals
+from marginalia_tui.headless.output import print_text
+from marginalia_tui.headless.shell_terminal import width
+from marginalia_tui.headless.shell_text import (
+    command_of,
+    described,
+    explained,
+    form_words,
+    hint_of,
+    laid_out,
+    proposals,
+)
 
 _STYLE = Style.from_dict({"hint.current": "bold underline", "hint.error": "bold"})
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_MENU = 8
+"""Lines that are kept free below the prompt for what fits, fewer in a low terminal, where they hide the answers."""
 
 
 class _Completer(Completer):
@@ -39,13 +55,14 @@ class _Completer(Completer):
 class _Past(History):
     """The history of the bar, which keeps a line when it is run."""
 
-    def __init__(self, bar: Bar) -> None:
+    def __init__(self, bar: Bar, book: str | None) -> None:
         super().__init__()
         self._bar = bar
+        self._book = book
 
     def load_history_strings(self) -> Iterable[str]:
         """Prompt-toolkit: the lines, the newest first."""
-        return reversed(self._bar.history())
+        return reversed(self._bar.history(self._book))
 
     def store_string(self, string: str) -> None:
         """Prompt-toolkit: keep a line; whoever runs it does."""
@@ -64,19 +81,22 @@ class DrawnPrompt:
 
     Args:
         bar: what is asked while a line is typed.
+        book: whose lines come first in the history.
     """
 
-    def __init__(self, bar: Bar) -> None:
+    def __init__(self, bar: Bar, book: str | None) -> None:
         self._bar = bar
         self._came: list[int] = []
         self._session: PromptSession[str] = PromptSession(
             completer=_Completer(bar),
             complete_in_thread=True,
-            history=_Past(bar),
+            history=_Past(bar, book),
             auto_suggest=AutoSuggestFromHistory(),
             bottom_toolbar=self._toolbar,
             input_processors=[_Visible()],
+            key_bindings=self._keys(),
             enable_suspend=True,
+            reserve_space_for_menu=max(2, min(_MENU, get_terminal_size().lines // 4)),
             style=_STYLE,
         )
 
@@ -92,6 +112,17 @@ class DrawnPrompt:
         """
         with self._signals():
             return self._session.prompt([("", name)], handle_sigint=False, pre_run=self._leave_if_told)
+
+    def _keys(self) -> KeyBindings:
+        keys = KeyBindings()
+
+        @keys.add("f1")
+        def _(event: KeyPressEvent) -> None:
+            """The page of the command that is typed, above the line."""
+            page = self._bar.page(command_of(event.current_buffer.text))
+            run_in_terminal(lambda: print_text(laid_out(page.blocks, width())))
+
+        return keys
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -121,7 +152,7 @@ class DrawnPrompt:
         """Two lines: the form that fits so far, and what is being typed, or is wrong."""
         hint = hint_of(self._bar, self._session.default_buffer.document.text_before_cursor)
         if hint is None:
-            return [("", "/help lists the commands, Tab completes, exit ends\n ")]
+            return [("", "/help lists the commands, Tab completes, F1 explains, exit ends\n ")]
         shown: StyleAndTextTuples = []
         for word, current in form_words(hint):
             shown += [("class:hint.current" if current else "", visible_line(word)), ("", " ")]

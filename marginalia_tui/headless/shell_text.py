@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 
 from marginalia_tui.commands.completion import Completion
-from marginalia_tui.commands.definition import Parameter
-from marginalia_tui.commands.hint import Hint
+from marginalia_tui.commands.hint import Hint, facts_of
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.desk.answer import Block, Facts, Rows, Words
 from marginalia_tui.desk.bar import Bar
@@ -90,6 +89,8 @@ def form_words(hint: Hint) -> list[tuple[str, bool]]:
     words = [(f"/{hint.command.name}", False)]
     for place, each in enumerate(hint.parameters):
         words.append((f"<{each.name}>" if each.required else f"[{each.name}]", place == hint.current))
+    if hint.form is not None and len(hint.command.forms) > 1:
+        words.append((f"(form {hint.command.forms.index(hint.form) + 1} of {len(hint.command.forms)})", False))
     return words
 
 
@@ -97,19 +98,12 @@ def explained(hint: Hint) -> str:
     """One line: what is wrong, or what is being typed."""
     if hint.error:
         return hint.error
+    if hint.wants_form:
+        return "Enter asks for all options, one by one."
     if hint.parameter is not None:
-        return _parameter(hint.parameter)
-    return hint.command.description if hint.command else ""
-
-
-def _parameter(parameter: Parameter) -> str:
-    default = parameter.default
-    if parameter.required or default in (None, ""):
-        without = "" if parameter.required else " (may be left out)"
-    else:
-        without = f" (without it {str(default).lower() if isinstance(default, bool) else default})"
-    allowed = f": {', '.join(parameter.allowed)}" if parameter.allowed else ""
-    return f"{parameter.name}: {parameter.description}{allowed}{without}"
+        facts = facts_of(hint.parameter)
+        return f"{hint.parameter.name}: {hint.parameter.description}" + (f" ({facts})" if facts else "")
+    return hint.form.description if hint.form else ""
 
 
 def told_about(bar: Bar, line: str, width: int) -> str:

@@ -84,7 +84,6 @@ class Foreground:
         self._status = status
         self._yes = yes
         self._run: CommandRun | None = None
-        self._stopped = False
 
     def run(self, start: Start) -> CommandRun:
         """Runs what `start` starts.
@@ -96,7 +95,7 @@ class Foreground:
             MarginaliaError: it did not begin.
         """
         events: SimpleQueue[_Event] = SimpleQueue()
-        self._run, self._stopped = None, False
+        self._run = None
         with self._interrupts.to(lambda: events.put(_Stop())):
             # A daemon: the end of the program waits for no command.
             threading.Thread(target=self._start, args=[start, events], name="shell-command", daemon=True).start()
@@ -106,12 +105,15 @@ class Foreground:
                 self._status.clear()
 
     def _start(self, start: Start, events: "SimpleQueue[_Event]") -> None:
+        def begun(run: CommandRun) -> None:
+            events.put(run)
+            # One that is stopped has its end at once, whatever its thread still does.
+            run.future.add_done_callback(lambda _: events.put(_Ended()))
+
         try:
-            run = start(self._answers(events), events.put)
+            start(self._answers(events), begun)
         except BaseException as error:  # handed over whole: whoever waits raises it
             events.put(_Ended(error))
-        else:
-            run.future.add_done_callback(lambda _: events.put(_Ended()))
 
     def _answers(self, events: "SimpleQueue[_Event]") -> Answers:
         if self._yes:
@@ -139,14 +141,11 @@ class Foreground:
                     self._run = event
 
     def _stop(self) -> None:
-        again, self._stopped = self._stopped, True
         if self._run is None or self._run.future.done():
             return
         self._status.clear()
         if not self._run.cancel():
             say("It can't be stopped now: it is writing.")
-        elif again:
-            say("It was asked to stop, and does at its next step.")
 
     def _ask(self, asked: _Asked) -> None:
         if asked.answer.done():

@@ -4,20 +4,28 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import date
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from marginalia_tui import cli
+from marginalia_tui.commands.context import Context
+from marginalia_tui.commands.declare import command, define, form
+from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.line import CommandLine
+from marginalia_tui.commands.results import Result
 from marginalia_tui.desk.answer import Facts, Rows, Words
 from marginalia_tui.desk.bar import Bar
+from marginalia_tui.desk.sheet import Sheet
 from marginalia_tui.domain.visible import visible
 from marginalia_tui.headless import shell_text
+from marginalia_tui.headless.shell_form import fill_in
 from marginalia_tui.services.books import mark_opened
 from marginalia_tui.store.store import Store
 from marginalia_tui.studio import Studio
@@ -84,9 +92,9 @@ def test_lines_are_run_one_after_another(pipe: Pipe) -> None:
 
 def test_an_object_of_a_line_is_that_of_exec(pipe: Pipe, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = pipe("/list-parts\n/get-part 9\n")
-    for line, command in zip(said.out.splitlines(), ("/list-parts", "/get-part 9"), strict=True):
+    for line, same in zip(said.out.splitlines(), ("/list-parts", "/get-part 9"), strict=True):
         with pytest.raises(SystemExit):
-            cli.main(["--home", str(home), "--json", "exec", "--book", "Emma", command])
+            cli.main(["--home", str(home), "--json", "exec", "--book", "Emma", same])
         assert line == capsys.readouterr().out.rstrip("\n")
 
 
@@ -339,6 +347,56 @@ def test_what_is_asked_is_told_in_lines_that_fit(bar: Bar) -> None:
     assert "/edit-part <part> <old>" in shell_text.told_about(bar, "/edit-part ", 80)
     assert "1 Chapter 1" in shell_text.told_about(bar, "/edit-part ", 80)
     assert "ignoreCase" in shell_text.told_about(bar, "/search-replace-parts ", 200)
+
+
+def _asked(answers: list[str]) -> tuple[list[str], Callable[[str], str]]:
+    told: list[str] = []
+    waiting = iter(answers)
+
+    def ask(word: str) -> str:
+        told.append(word)
+        return next(waiting)
+
+    return told, ask
+
+
+def test_a_form_makes_the_line_of_what_is_answered(bar: Bar) -> None:
+    sheet = bar.sheet("/edit-part ?")
+    assert sheet is not None
+    answers = ["", "1", 'a "quoted" one', "", ""]
+    told, ask = _asked(answers)
+    line = fill_in(sheet, ask, told.append, 40)
+    assert CommandLine.parse(line).values[:3] == ["1", 'a "quoted" one', ""]
+    assert "This is needed." in told
+    assert all(cells(part) <= 40 for each in told for part in each.split("\n"))
+
+
+def test_a_form_says_what_does_not_fit_and_asks_again(bar: Bar) -> None:
+    sheet = bar.sheet("/list-parts ?")
+    assert sheet is not None
+    told, ask = _asked(["", "", "many", "7"])
+    assert fill_in(sheet, ask, told.append, 80) == '/list-parts "" "" 7'
+    assert [each for each in told if "whole number" in each and "many" in each]
+
+
+def test_the_form_of_a_command_with_several_asks_which(bar: Bar) -> None:
+    sheet = Sheet(define(_by_number, _by_date), CommandLine.parse("/look ?"))
+    told, ask = _asked(["3", "two", "2", "2026-03-14"])
+    assert fill_in(sheet, ask, told.append, 80) == "/look 2026-03-14"
+    told, ask = _asked(["", "5"])
+    assert fill_in(sheet, ask, told.append, 80) == "/look 5"
+
+
+@command("look", title="Look", severity=Severity.READ, returns="nothing", example="/look 1")
+def _by_number(ctx: Context, number: Annotated[int, Param("a number")]) -> Result:
+    """Looks by number."""
+    return Result()
+
+
+@form(_by_number)
+def _by_date(ctx: Context, day: Annotated[date, Param("a day")]) -> Result:
+    """Looks by day."""
+    return Result()
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=300), st.integers(20, 60))

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import pexpect
 import pyte
@@ -178,7 +178,8 @@ class Terminal:
     def hang_up(self) -> int:
         """Takes the terminal away, as a line that breaks does, and answers the exit code."""
         pid = self.pid
-        os.close(self._child.fileno())
+        # Whoever owns the file closes it: a second time its number may be that of another one.
+        self._child.ptyproc.fileobj.close()
         _, status = os.waitpid(pid, 0)
         self._open = False
         self._child.closed, self._child.child_fd, self._child.terminated = True, -1, True
@@ -191,7 +192,7 @@ class Terminal:
         self._child.close(force=True)
         self._open = False
 
-    def __enter__(self) -> "Terminal":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
