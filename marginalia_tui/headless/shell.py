@@ -163,9 +163,9 @@ class _PlainPrompt:
         self._interrupts = interrupts
 
     def read(self, name: str) -> str:
-        write_aside(name)
         try:
             with self._interrupts.to(interrupt):
+                write_aside(name)
                 return read_typed()
         except (KeyboardInterrupt, EOFError):
             write_aside("\n")

@@ -155,9 +155,9 @@ class Foreground:
         for line in shown:
             write_aside(f"{line}\n")
         forget_typed()
-        write_aside(wrapped(f"{asked.question.text} [y/N]", width() - 4) + " ")
         try:
             with self._interrupts.to(interrupt):
+                write_aside(wrapped(f"{asked.question.text} [y/N]", width() - 4) + " ")
                 yes = read_typed().strip().casefold() in ("y", "yes")
         except (EOFError, Invalid):
             write_aside("\n")

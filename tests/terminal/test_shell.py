@@ -36,6 +36,11 @@ class Shell(Terminal):
         """Types a line."""
         self.send(line, ENTER)
 
+    def leave(self) -> None:
+        """Ends it by a word, which may be typed before the prompt is there, unlike a key."""
+        self.enter("exit")
+        assert self.ended() == 0
+
 
 @pytest.fixture
 def emma(home: Path) -> Path:
@@ -92,8 +97,7 @@ def test_ctrl_c_drops_the_line_and_ends_nothing(emma: Path, options: tuple[str, 
             seen.until("Emma>")
         seen.enter("get-part 2")
         seen.until("Two words.")
-        seen.send(CTRL_D)
-        assert seen.ended() == 0
+        seen.leave()
     assert parts(emma) == 2
 
 
@@ -116,8 +120,7 @@ def test_a_question_shows_what_would_change_and_is_answered_with_no(
         seen.until("[y/N]")
         seen.enter("y")
         seen.until("1 place", "Emma>")
-        seen.send(CTRL_D)
-        assert seen.ended() == 0
+        seen.leave()
     assert "There sat the cat." in say(emma, "exec", "--book", "Emma", "/get-part 1").stdout
 
 
@@ -140,8 +143,7 @@ def test_ctrl_c_stops_a_command_that_takes_long(
         seen.until("Waiting for a file")
         file.touch()
         seen.until("The file is there.", "Emma>")
-        seen.send(CTRL_D)
-        assert seen.ended() == 0
+        seen.leave()
 
 
 @pytest.mark.usefixtures("patient")
@@ -153,8 +155,7 @@ def test_ctrl_c_at_a_question_stops_the_command(emma: Path, tmp_path: Path) -> N
         assert b"\x1b" not in seen.written
         seen.send(CTRL_C)
         seen.until("wait-asking was stopped", "Emma>")
-        seen.send(CTRL_D)
-        assert seen.ended() == 0
+        seen.leave()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -198,10 +199,17 @@ def test_nothing_of_a_book_is_obeyed(home: Path, options: tuple[str, ...], env: 
         seen.until("Text ", " end")
         seen.send(f"find-occurrences \u202etxet{ENTER}")
         seen.until("0 places.")
-        seen.send(CTRL_D)
-        assert seen.ended() == 0
+        seen.leave()
         for order in (b"\x1b]0;OWNED", b"\x07", b"\xc2\x9b", b"\xe2\x80\xae"):
             assert order not in seen.written
+
+
+@pytest.mark.parametrize(("options", "env"), KINDS)
+def test_ctrl_d_ends_it(emma: Path, options: tuple[str, ...], env: Mapping[str, str]) -> None:
+    with Shell(emma, *options, env=env) as seen:
+        seen.until("Emma>")
+        seen.send(CTRL_D)
+        assert seen.ended() == 0
 
 
 # Dumb
@@ -225,8 +233,7 @@ def test_a_dumb_terminal_of_40_columns(emma: Path) -> None:
         seen.enter("find-occurrences teh")
         seen.until("1 place.", "match teh; after cat.", "Emma>")
         seen.send("lisst", BACKSPACE, BACKSPACE, BACKSPACE, "st-parts", ENTER)
-        seen.send(CTRL_D)
-        assert seen.ended() == 0
+        seen.leave()
         assert seen.written.count(b"Error") == 1
         written = seen.written.decode()
     assert not re.search(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]", written)
@@ -241,8 +248,7 @@ def test_a_line_that_the_terminal_cuts_is_not_run(emma: Path) -> None:
         seen.until("Emma>")
         seen.enter("append-to-part 1 " + "x" * 6_000)
         seen.until("Error: The line is longer than this terminal takes", "Emma>")
-        seen.send(CTRL_D)
-        assert seen.ended() == 0
+        seen.leave()
     assert "xxx" not in say(emma, "exec", "--book", "Emma", "/get-part 1").stdout
 
 
@@ -262,8 +268,8 @@ def test_what_fits_is_shown_while_a_line_is_typed(emma: Path) -> None:
         seen.until('Emma> edit-part 1 "teh cat" "the cat"', "Part 1 is changed")
         seen.send("list-parts 1 x ")
         seen.until("offset ", "whole number")
-        seen.send(CTRL_C, CTRL_D)
-        assert seen.ended() == 0
+        seen.send(CTRL_C)
+        seen.leave()
     assert "the cat" in say(emma, "exec", "--book", "Emma", "/get-part 1").stdout
 
 
@@ -274,8 +280,7 @@ def test_f1_shows_the_page_of_the_command_and_keeps_the_line(emma: Path) -> None
         seen.until("It reads.", "Emma> list-parts")
         seen.send(ENTER)
         seen.until("2 parts.")
-        seen.send(CTRL_D)
-        assert seen.ended() == 0
+        seen.leave()
 
 
 @pytest.mark.parametrize(("options", "env"), KINDS)
@@ -296,8 +301,7 @@ def test_the_form_asks_for_all_options(emma: Path, options: tuple[str, ...], env
             seen.wait(lambda field=field: seen.lines[seen.screen.cursor.y].endswith(field), field)  # type: ignore[misc]
             seen.enter(text)
         seen.until("/search-replace-parts teh the word", "true", "1 place", "Emma>")
-        seen.send(CTRL_D)
-        assert seen.ended() == 0
+        seen.leave()
     assert "teh" in say(emma, "exec", "--book", "Emma", "/get-part 1").stdout
 
 
@@ -306,8 +310,7 @@ def test_the_history_is_that_of_the_bar_and_is_kept(emma: Path) -> None:
         seen.until("Emma>")
         seen.enter("get-part 2")
         seen.until("Two words.")
-        seen.send(CTRL_D)
-        assert seen.ended() == 0
+        seen.leave()
     with closing(Studio(emma)) as studio:
         assert list(Bar(studio).history())[-1] == "/get-part 2"
     with Shell(emma) as seen:
@@ -315,11 +318,11 @@ def test_the_history_is_that_of_the_bar_and_is_kept(emma: Path) -> None:
         seen.send(UP)
         seen.until("Emma> /get-part 2")
         seen.send(ENTER)
-        seen.until("Two words.")
+        seen.until("Two words.", "Tab completes")
         seen.send(CTRL_R, "get")
         seen.until("(reverse-i-search)", "/get-part 2")
-        seen.send(CTRL_C, CTRL_D)
-        assert seen.ended() == 0
+        seen.send(CTRL_C)
+        seen.leave()
 
 
 def test_without_colour_there_is_none(emma: Path) -> None:
@@ -329,8 +332,8 @@ def test_without_colour_there_is_none(emma: Path) -> None:
             seen.until("Emma>", "Tab completes")
             seen.send("edit-p")
             seen.until("Replaces one passage")
-            seen.send(CTRL_C, CTRL_D)
-            assert seen.ended() == 0
+            seen.send(CTRL_C)
+            seen.leave()
             assert bool(colour.search(seen.written)) is expected
 
 
@@ -344,8 +347,7 @@ def test_the_drawn_prompt_in_a_tiny_terminal(emma: Path) -> None:
         seen.resize(100, 30)
         seen.enter("list-parts")
         seen.until("2 parts.", "Emma>")
-        seen.send(CTRL_D)
-        assert seen.ended() == 0
+        seen.leave()
 
 
 def test_answers_go_to_a_file_and_the_prompt_does_not(
@@ -362,8 +364,7 @@ def test_answers_go_to_a_file_and_the_prompt_does_not(
         seen.until("Emma>")
         seen.enter("list-parts")
         seen.wait(lambda: seen.text.count("Emma>") == 2, "another prompt")
-        seen.send(CTRL_D)
-        assert seen.ended() == 0
+        seen.leave()
         assert b"\x1b" not in seen.written
     assert file.read_text(encoding="utf-8").startswith("2 parts.")
 
