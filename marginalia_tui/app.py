@@ -243,9 +243,9 @@ class MarginaliaApp(NewsHost):
 
     # Going
 
-    def action_mode(self, mode: str) -> None:
-        """Goes to a mode."""
-        self.switch_mode(mode)
+    async def action_mode(self, mode: str) -> None:
+        """Goes to a mode; the next key is for it."""
+        await self.switch_mode(mode)
 
     def action_answer(self) -> None:
         """Goes to the run that has waited longest for the author."""
@@ -280,7 +280,7 @@ class MarginaliaApp(NewsHost):
     def get_system_commands(self, screen: Screen[Any]) -> "Iterable[SystemCommand]":
         """What the palette offers beside the commands: the modes, help, quitting."""
         for name, title in (("library", "Library"), ("book", "Book"), ("agents", "Agents"), ("settings", "Settings")):
-            yield SystemCommand(f"Go to {title}", f"Shows the mode {title}", lambda name=name: self.action_mode(name))
+            yield SystemCommand(f"Go to {title}", f"Shows the mode {title}", lambda name=name: self.switch_mode(name))
         for added in self._added_screens():
             yield SystemCommand(f"Open {added.title}", "A screen of an extension", partial(self._open_added, added))
         yield SystemCommand("Help", "The keys of this screen, and the manual", self.action_help)

@@ -16,7 +16,7 @@ from textual.screen import Screen
 from marginalia_tui.domain.errors import Cancelled, Declined, MarginaliaError
 from marginalia_tui.screens.crew import Crew
 from marginalia_tui.widgets.clipboard import copy
-from marginalia_tui.widgets.theme import ThemedApp
+from marginalia_tui.widgets.keyorder import OrderedKeys
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.answer import Shown
@@ -42,7 +42,7 @@ def key_words(key: str) -> str:
     return "+".join([*(modifier.capitalize() for modifier in modifiers), name])
 
 
-class Host(ThemedApp[int]):
+class Host(OrderedKeys[int]):
     """The app as the screens see it."""
 
     desk: "Desk | None" = None

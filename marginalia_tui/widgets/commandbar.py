@@ -19,6 +19,7 @@ from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.widgets.background import Latest
 from marginalia_tui.widgets.completion import BarModel, Choice, Choices, Hint, HintLine
 from marginalia_tui.widgets.editor import SubmitArea
+from marginalia_tui.widgets.keyorder import KeyHandled
 from marginalia_tui.widgets.recall import Recall
 
 SIGN = "> "
@@ -104,6 +105,10 @@ class CommandBar(Vertical):
         self._asked = Latest(self)
         self._past = Latest(self)
         self._question: tuple[str, int, bool] | None = None
+        self._answered: tuple[str, int, bool] | None = None
+        """The question whose answer is shown."""
+        self._accepts_next = False
+        """Whether Tab was pressed before there was an answer."""
         self._kept: str | None = None
         """What stood in the line before it became the words of a search; None when nothing is searched."""
         self._before: Widget | None = None
@@ -164,6 +169,7 @@ class CommandBar(Vertical):
         """Hides the bar; what was typed stays for the next time."""
         if self.is_open:
             self._end_search()
+            self._accepts_next = False
             self.remove_class("-open")
             self.choices.show(())
             if self._before is not None and self._before.is_attached and self.line.has_focus:
@@ -211,9 +217,19 @@ class CommandBar(Vertical):
         question, choices, hint = answer
         if not self.is_open or question != (self.line.content, self.line.cursor_index, self.searching):
             return
+        self._answered = question
         self.query_one(HintLine).show(hint)
         self.choices.show(choices)
         self._suggest()
+        if self._accepts_next:
+            self.action_accept()
+            self._accepts_next = False
+            self.post_message(KeyHandled())
+
+    def on_key_handled(self, event: KeyHandled) -> None:
+        """The keys behind a Tab wait with it for the answer."""
+        if self._accepts_next:
+            event.stop()
 
     def _suggest(self) -> None:
         self.line.suggestion = visible_line(self._ghost().rstrip())
@@ -250,6 +266,9 @@ class CommandBar(Vertical):
         """Puts the current completion into the line, or the rest of the past line that is proposed."""
         if self.searching:
             self._take()
+        elif self._answered != (self.line.content, self.line.cursor_index, self.searching):
+            self._accepts_next = True
+            self._ask()
         elif self.choices.choices:
             self._accept(self.choices.choices[self.choices.current])
         elif rest := self._ghost():

@@ -78,7 +78,9 @@ class Rig:
             await self.pilot.pause()
 
     def _rests(self) -> bool:
-        """No thread works, and whoever waits waits for the author."""
+        """No key is on its way, no thread works, and whoever waits waits for the author."""
+        if self.app.key_on_its_way or self.app._coming:
+            return False
         asked = len(self.app._questions)
         dialogs = sum(isinstance(screen, ModalScreen) for screen in self.app.screen_stack)
         waiting = sum(not worker.is_finished for worker in self.app.workers)
