@@ -131,14 +131,17 @@ def test_f49_a_paste_without_brackets_does_not_submit_each_line() -> None:
 
 def test_f49_a_paste_of_a_million_characters_is_linear() -> None:
     async def scenario(app: Host, pilot: Pilot[None]) -> None:
-        seconds = []
-        for size in (100_000, 1_000_000):
+        def paste(size: int) -> float:
             area = editor(app)
             area.content = ""
             began = time.process_time()
             area.paste(("A line of text that someone pasted.\n" * (size // 36 + 1))[:size])
-            seconds.append(time.process_time() - began)
+            spent = time.process_time() - began
             assert len(area.content) == size
+            return spent
+
+        # The best of three: what else the machine does, and the collector, are no part of the paste.
+        seconds = [min(paste(size) for _ in range(3)) for size in (100_000, 1_000_000)]
         assert seconds[1] < 25 * seconds[0] + 0.2
 
     run(lambda: [Editor()], scenario)
