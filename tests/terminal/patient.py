@@ -1,7 +1,7 @@
-"""The program with two commands more, which take as long as they are let: for tests of waiting and stopping.
+"""The program with some commands more, which take as long as they are let: for tests of waiting and stopping.
 
-`/wait-here` tells its status and ends when it is stopped, or when the file that it is given is there. `/wait-asking`
-asks first.
+`/wait-here` tells its status and ends when it is stopped, or when the file that it is given is there; `/wait-short`
+does so on the thread of its caller; `/wait-asking` asks when the file is there.
 """
 
 from pathlib import Path
@@ -46,9 +46,10 @@ def wait_short(ctx: Context, file: Annotated[str, Param("a file to wait for")]) 
 
 @command("wait-asking", title="Wait", severity=Severity.READ, returns="that it is over", example="/wait-asking x")
 def wait_asking(ctx: Context, file: Annotated[str, Param("a file to wait for")]) -> Waited:
-    """Asks, and waits for a file."""
-    ctx.confirm("Wait for it?", ["first \x1b[31mline", "second line"])
-    return _wait(ctx, file)
+    """Waits for a file, and asks then."""
+    waited = _wait(ctx, file)
+    ctx.confirm("Is it there?", ["first \x1b[31mline", "second line"])
+    return waited
 
 
 def _registry() -> Registry:

@@ -148,13 +148,31 @@ def test_ctrl_c_stops_a_command_that_takes_long(
 
 @pytest.mark.usefixtures("patient")
 def test_ctrl_c_at_a_question_stops_the_command(emma: Path, tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.touch()
     with Shell(emma, env=DUMB) as seen:
         seen.until("Emma>")
-        seen.enter(f"wait-asking {tmp_path / 'f'}")
-        seen.until("Wait for it?", "second line")
+        seen.enter(f"wait-asking {file}")
+        seen.until("Is it there?", "second line")
         assert b"\x1b" not in seen.written
         seen.send(CTRL_C)
         seen.until("wait-asking was stopped", "Emma>")
+        seen.leave()
+
+
+@pytest.mark.usefixtures("patient")
+def test_what_was_typed_before_answers_no_question(emma: Path, tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    with Shell(emma, env=DUMB) as seen:
+        seen.until("Emma>")
+        seen.enter(f"wait-asking {file}")
+        seen.until("Waiting for a file")
+        seen.enter("y")
+        file.touch()
+        seen.until("Is it there?")
+        seen.enter("n")
+        seen.until("The answer was no", "Emma>")
+        assert "The file is there" not in seen.text
         seen.leave()
 
 
