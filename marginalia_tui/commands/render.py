@@ -11,7 +11,7 @@ from enum import Enum
 
 from wcwidth import wcswidth
 
-from marginalia_tui.commands.results import Result, result_fields
+from marginalia_tui.commands.results import Result, ResultField, result_fields
 from marginalia_tui.domain.visible import visible
 
 CELL = 100
@@ -55,9 +55,9 @@ def to_blocks(result: Result) -> list[Block]:
         blocks.append(Text(visible(sentence)))
     pairs: list[tuple[str, str]] = []
     bulk: list[Block] = []
-    for each in result_fields(type(result)):
+    for each in _told(result):
         value = getattr(result, each.name)
-        if value in (None, "", []) or each.name in result.untold():
+        if value in (None, "", []):
             continue
         if each.prose:
             bulk.append(Text(visible(str(value))))
@@ -66,7 +66,7 @@ def to_blocks(result: Result) -> list[Block]:
         elif isinstance(value, list | tuple) and all(isinstance(row, Result) for row in value):
             bulk.append(_table(_label(each.name), value))
         else:
-            pairs.append((_label(each.name), _cell(value, each.letter)))
+            pairs.append((_label(each.name), _cell(value)))
     if pairs:
         blocks.append(Facts(pairs))
     return blocks + bulk
@@ -82,10 +82,19 @@ def to_plain(result: Result) -> str:
     return "\n\n".join(_plain(block) for block in to_blocks(result))
 
 
+def _told(result: Result) -> list[ResultField]:
+    """The fields that a person is shown. A uuid is not, where a number names the item as well."""
+    placed = any(getattr(result, name, None) is not None for name in ("position", "number", "branch"))
+    return [
+        each
+        for each in result_fields(type(result))
+        if each.name not in result.untold() and not (each.letter and placed)
+    ]
+
+
 def _table(label: str, rows: Sequence[Result]) -> Table:
-    fields = [each for each in result_fields(type(rows[0])) if each.name not in rows[0].untold()]
-    used = [each for each in fields if any(getattr(row, each.name) not in (None, "", []) for row in rows)]
-    cells = [[_cell(getattr(row, each.name), each.letter) for each in used] for row in rows[:ROWS]]
+    used = [each for each in _told(rows[0]) if any(getattr(row, each.name) not in (None, "", []) for row in rows)]
+    cells = [[_cell(getattr(row, each.name)) for each in used] for row in rows[:ROWS]]
     if len(rows) > ROWS:
         cells.append([f"{len(rows) - ROWS} more", *[""] * (len(used) - 1)])
     numeric = [all(_is_number(getattr(row, each.name)) for row in rows) for each in used]
@@ -100,7 +109,7 @@ def _label(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _cell(value: object, letter: str) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -110,9 +119,7 @@ def _cell(value: object, letter: str) -> str:
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, list | tuple):
-        return ", ".join(_cell(each, letter) for each in value)
-    if letter:
-        value = str(value)[:8]
+        return ", ".join(_cell(each) for each in value)
     text = " ".join(visible(str(value)).split())
     return text if len(text) <= CELL else text[: CELL - 1] + "\u2026"
 

@@ -73,7 +73,7 @@ def list_books(tx: ReadTx, *, deleted: bool = False) -> list[BookRow]:
 
 
 def find_book(tx: ReadTx, name: str) -> Book:
-    """The book of the library with a title, a uuid, or a unique beginning of a uuid.
+    """The book of the library with a title, a uuid, or a unique beginning of either.
 
     Raises:
         NotFound: none fits; the sentence lists the books.
@@ -84,7 +84,7 @@ def find_book(tx: ReadTx, name: str) -> Book:
     found = [book for book in books if book.uuid == name] or [book for book in books if book.title == name]
     found = found or [book for book in books if book.title.casefold() == wanted]
     if not found and len(wanted) >= SHORTEST_PREFIX:
-        found = [book for book in books if book.uuid.startswith(wanted)]
+        found = [book for book in books if book.title.casefold().startswith(wanted) or book.uuid.startswith(wanted)]
     return pick_one(found, name, "book", [book.title for book in books], lambda book: f"{book.title} ({book.uuid})")
 
 

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from enum import Enum
 from typing import Annotated
 
@@ -136,10 +137,21 @@ def test_markdown_of_a_list() -> None:
 def test_prose_and_sentences_are_blocks(write: object) -> None:
     assert callable(write)
     assert write(Note(note="12345678-9", text="One *two*.\n\nThree.")) == (
-        "Noted.\n\nnote: 12345678\nkept: yes\n\nOne *two*.\n\nThree."
+        "Noted.\n\nnote: 12345678-9\nkept: yes\n\nOne *two*.\n\nThree."
         if write is to_plain
-        else "Noted.\n\n- note: 12345678\n- kept: yes\n\nOne *two*.\n\nThree."
+        else "Noted.\n\n- note: 12345678-9\n- kept: yes\n\nOne *two*.\n\nThree."
     )
+
+
+class Placed(Result):
+    part: PartHandle
+    position: int | None = None
+
+
+@pytest.mark.parametrize("write", [to_plain, to_markdown])
+def test_a_person_is_shown_no_uuid_where_a_number_names_the_item(write: Callable[[Result], str]) -> None:
+    assert "uuid-1" not in write(Placed(part="uuid-1", position=3))
+    assert "uuid-1" in write(Placed(part="uuid-1"))
 
 
 def test_titles_are_neither_markdown_nor_more_than_a_cell() -> None:

@@ -128,7 +128,7 @@ def test_answers_for_people_are_parted_by_an_empty_line(pipe: Pipe) -> None:
     said = pipe("list-parts\nget-part 2", as_json=False)
     first, second = said.out.split("Chapter 2", 1)[0], said.out
     assert first.startswith("2 parts.")
-    assert "\n\npart: " in second
+    assert "\n\nposition: 2\n" in second
     assert second.endswith("Two words.\n")
 
 
@@ -249,7 +249,7 @@ def test_a_reader_that_is_gone_ends_it_quietly(home: Path) -> None:
     assert process.stderr is not None
     process.stdin.write("/get-part 1\n")
     process.stdin.flush()
-    assert process.stdout.readline().startswith("part")
+    assert process.stdout.readline() == "position: 1\n"
     process.stdout.close()
     process.stdin.write("/get-part 1\n" * 3)
     process.stdin.close()

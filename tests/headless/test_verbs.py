@@ -84,6 +84,13 @@ def test_an_unknown_book_lists_what_would_fit(program: Program, novel: Path) -> 
     assert said.err.startswith("Error: ")
 
 
+def test_a_book_is_named_by_the_beginning_of_its_title_or_of_its_uuid(program: Program, novel: Path) -> None:
+    book = str(program("import", str(novel)).json["book"])
+    for name in ("the nov", book[:18]):
+        assert program("exec", "--book", name, "/get-book-info").json["result"]["book"] == book
+    assert program("exec", "--book", "the", "/get-book-info").code == 1  # too short to be meant
+
+
 def test_an_ambiguous_book_lists_both(program: Program, novel: Path) -> None:
     program("import", str(novel))
     program("import", str(novel))
