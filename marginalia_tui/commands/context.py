@@ -188,6 +188,7 @@ class Context:
         may_wait("the answer to a question")
         self.check()
         self.asked = True
+        self.status("Waits for your answer")
         if not self.scope.answers.confirm(Question(question, tuple(shows)), self.control):
             self.check()
             raise Declined("The answer was no: nothing was changed.")

@@ -1,5 +1,6 @@
 """The commands that run for the screens: several at once, watched, stopped, asked for; and what they answered."""
 
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -16,14 +17,14 @@ from marginalia_tui.screens.workpanel import Progress
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from marginalia_tui.commands.context import Answers, Question
+    from marginalia_tui.commands.context import Question
     from marginalia_tui.commands.control import Control
     from marginalia_tui.commands.running import Begun, CommandRun
     from marginalia_tui.desk.answer import Shown
     from marginalia_tui.desk.opening import Desk
     from marginalia_tui.widgets.dialogs import Confirm
 
-    Start = Callable[[Answers, Begun], CommandRun]
+    Start = Callable[[Begun], CommandRun]
 
 RESULTS = 50
 """Answers that are kept."""
@@ -64,6 +65,8 @@ class DialogAnswers:
         self._ask = ask
         self.severity = ""
         """What the command does, in a word."""
+        self.waited = 0.0
+        """Seconds that it waited for answers."""
 
     def confirm(self, question: "Question", control: "Control") -> bool:
         """Whether the author says yes.
@@ -79,8 +82,11 @@ class DialogAnswers:
             if not asking.answer.done():
                 asking.answer.set_result(False)
 
+        began = time.monotonic()
         with control.woken(withdraw):
-            return asking.answer.result()
+            yes = asking.answer.result()
+        self.waited += time.monotonic() - began
+        return yes
 
 
 class WorkHost(Host):
@@ -119,17 +125,19 @@ class WorkHost(Host):
 
     async def _run_line(self, desk: "Desk", line: str) -> None:
         book, front = self.opened, self.screen
+        answers = DialogAnswers(self._ask)
         try:
-            shown, run = await self._run(desk, lambda answers, begun: desk.bar.start_line(line, book, answers, begun))
+            shown, run = await self._run(answers, lambda begun: desk.bar.start_line(line, book, answers, begun))
         except MarginaliaError as error:
             self.outcomes.appendleft(Outcome(line, None, error.message))
             raise
         self.outcomes.appendleft(Outcome(line, shown, shown.text.strip(), run.seconds))
-        if shown.is_short or (self.screen is front and run.seconds < AT_ONCE):
+        if shown.is_short or (self.screen is front and run.seconds - answers.waited < AT_ONCE):
             self.show_answer(shown)
         else:
             # Whoever writes or reads something else meanwhile is not disturbed.
-            self.tell(f"Done: {line}. {self.key_of('app.work')} shows the answer.")
+            gist = shown.sentence.split("\n", 1)[0] or f"Done: {line}."
+            self.tell(f"{gist} {self.key_of('app.work')} shows the answer.")
 
     async def command(self, name: str, **arguments: object) -> "Shown":
         """Runs a command that a key stands for, in the author's scope of the open book.
@@ -140,19 +148,18 @@ class WorkHost(Host):
         desk, book = self.desk, self.opened
         if desk is None:
             raise Refused("The studio is not open yet.")
-        shown, _ = await self._run(desk, lambda answers, begun: desk.bar.start(name, arguments, book, answers, begun))
+        answers = DialogAnswers(self._ask)
+        shown, _ = await self._run(answers, lambda begun: desk.bar.start(name, arguments, book, answers, begun))
         return shown
 
-    async def _run(self, desk: "Desk", start: "Start") -> "tuple[Shown, CommandRun]":
+    async def _run(self, answers: DialogAnswers, start: "Start") -> "tuple[Shown, CommandRun]":
         from marginalia_tui.desk.bar import shown
-
-        answers = DialogAnswers(self._ask)
 
         def begun(run: "CommandRun") -> None:
             answers.severity = run.command.severity.word
             self.post_message(self.Began(run))
 
-        run = await self.call(start, answers, begun)
+        run = await self.call(start, begun)
         try:
             return await self.call(shown, run), run
         finally:

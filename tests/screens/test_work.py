@@ -1,21 +1,27 @@
 """Commands that take long, seen from the screens: a line for each, stopped by a key, answers that are kept."""
 
 import threading
+import time
+from contextlib import closing
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Annotated
 
 import pytest
 
+from marginalia_tui.commands import running
 from marginalia_tui.commands.context import Context
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.results import Prose, Result
 from marginalia_tui.desk.opening import Desk
+from marginalia_tui.screens import working
 from marginalia_tui.screens.results import ResultScreen
 from marginalia_tui.screens.worklist import WorkListScreen
 from marginalia_tui.screens.workpanel import clock
-from tests.screens.rig import Rig, play, quick_desk
+from marginalia_tui.store.store import Store
+from marginalia_tui.widgets.dialogs import Confirm
+from tests.screens.rig import Rig, add_book, play, quick_desk
 
 
 class Told(Result):
@@ -147,6 +153,30 @@ def test_an_answer_that_comes_late_disturbs_nobody_and_is_kept(home: Path, slow:
         assert "one one" in (tmp_path / "answer.txt").read_text()
 
     play(home, steps, opener=slow.opener)
+
+
+def test_an_answer_is_shown_at_once_however_long_the_author_thought(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a question waits for does not make a command one that took long."""
+    thought = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + thought[0])
+    for module in (working, running):
+        monkeypatch.setattr(module, "time", clock)
+    with closing(Store.open(home)) as store:
+        book = add_book(store, "The Cat", [("One", "A cat. " * 40), ("Two", "A cat.")])
+
+    async def steps(rig: Rig) -> None:
+        rig.app.opened = book
+        rig.app.run_line("/search-replace-parts cat dog")
+        await rig.reach(Confirm)
+        assert rig.sees("part 1: A cat.")
+        thought[0] = 100.0
+        await rig.press("y")
+        await rig.reach(ResultScreen)
+        assert rig.sees("41 places in 2 parts")
+
+    play(home, steps)
 
 
 def test_what_was_refused_is_kept_with_its_sentence(home: Path) -> None:
