@@ -153,7 +153,6 @@ class MarginaliaApp(NewsHost):
         self._opener = opener
         self._start = start
         self._first_run = open_run
-        self._leaving = False
         self._main_loop: asyncio.AbstractEventLoop | None = None
         self._ended = threading.Event()
         self._interrupted_at = 0.0
@@ -199,7 +198,7 @@ class MarginaliaApp(NewsHost):
             self._early.clear()
             self._show_closed(error)
             return
-        if self._leaving:
+        if self.leaving:
             self.crew.start(desk.close)
             return
         self.desk = desk
@@ -309,10 +308,10 @@ class MarginaliaApp(NewsHost):
 
     def leave(self, code: int) -> None:
         """Puts everything away, parks the runs, and ends with an exit code; a second time ends at once."""
-        if self._leaving:
+        if self.leaving:
             self.exit(code, return_code=code)
             return
-        self._leaving = True
+        self.leaving = True
         self.do(self._leave(code))
 
     async def _leave(self, code: int) -> None:

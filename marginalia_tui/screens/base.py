@@ -124,7 +124,7 @@ class BaseScreen(Screen[None]):
 
     def look_again(self) -> None:
         """Reads anew, now or as soon as the reading that is under way is done."""
-        if self.host.desk is None or not self.is_attached:
+        if self.host.desk is None or self.host.leaving or not self.is_attached:
             return
         if self._reading:
             self._again = True

@@ -4,6 +4,7 @@ The app derives from `Host`; screens know this and never the app. The desk (and 
 studio is open; until then, and after a failure, there is simply nothing to read.
 """
 
+import logging
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+log = logging.getLogger(__name__)
 
 _KEYS = {"escape": "Esc", "pageup": "PgUp", "pagedown": "PgDn", "full_stop": "."}
 
@@ -59,6 +61,8 @@ class Host(OrderedKeys[int]):
         self.rescued: list[Path] = []
         """The files with what was typed and could not be kept in the store."""
         self.crew = Crew()
+        self.leaving = False
+        """Whether the studio is being closed."""
 
     def get_key_display(self, binding: Binding) -> str:
         """A key as people write it: `Ctrl+S`, `Esc`, `?`."""
@@ -79,6 +83,11 @@ class Host(OrderedKeys[int]):
             await work
         except MarginaliaError as error:
             self.refuse(error)
+        except Exception:
+            if not self.leaving:
+                raise
+            # It read while the store was being closed: nobody is there any more to show it to.
+            log.info("work ended with the studio", exc_info=True)
 
     # Telling
 

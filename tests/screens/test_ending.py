@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pexpect
 import pytest
+from textual.worker import WorkerFailed
 
 from marginalia_tui.services.editing import drafts
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
-from tests.screens.rig import lamp_home
+from tests.screens.rig import Rig, lamp_home, play
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 30
@@ -93,3 +94,25 @@ def _read_until(terminal: int, answer: bytes) -> None:
         if not select.select([terminal], [], [], SECONDS)[0]:
             raise AssertionError(f"{answer!r} was never written: {written[-500:]!r}")
         written += os.read(terminal, 65_536)
+
+
+def test_what_still_reads_while_the_studio_is_closed_is_no_fault(home: Path) -> None:
+    """A commit of the runs that are parked has the screens read a store that is being closed."""
+
+    async def fails() -> None:
+        raise RuntimeError("the store is closed")
+
+    async def steps(rig: Rig) -> None:
+        rig.app.leaving = True
+        rig.app.do(fails())
+        await rig.settle()
+        assert not rig.app.return_code
+
+    play(home, steps)
+
+    async def steps_before(rig: Rig) -> None:
+        rig.app.do(fails())
+        await rig.settle()
+
+    with pytest.raises(WorkerFailed, match="the store is closed"):
+        play(home, steps_before)

@@ -64,7 +64,7 @@ def test_a_signal_to_the_studio_parks_the_run(home: Path, number: signal.Signals
             _start_in_studio(seen)
             seen.until("I am in the middle of it.")
             seen.signal(number)
-            assert seen.ended() == 128 + number
+            assert seen.ended() == 128 + number, seen.text
         run = only_run(home)
         assert run.status is RunStatus.PAUSED
         assert run.reason.startswith(PARKED)

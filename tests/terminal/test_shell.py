@@ -249,7 +249,7 @@ def test_a_dumb_terminal_of_40_columns(emma: Path) -> None:
         seen.until("delete-part", "asks first", "Emma>")
         seen.screen.reset()
         seen.enter("find-occurrences teh")
-        seen.until("1 place.", "match teh; after cat.", "Emma>")
+        seen.until("1 place.", "There sat  teh    cat.", "Emma>")
         seen.send("lisst", BACKSPACE, BACKSPACE, BACKSPACE, "st-parts", ENTER)
         seen.leave()
         assert seen.written.count(b"Error") == 1
