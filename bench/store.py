@@ -238,7 +238,9 @@ class Life:
         self.drop.time_plain(lambda: self.plain.drop(space))
 
 
-def _measure(size: int, others: int) -> list[Figure]:
+@contextmanager
+def _life(size: int, others: int) -> Iterator[Life]:
+    """A new store with the book and so many other books, and its plain double."""
     with _store() as store, tempfile.TemporaryDirectory() as folder:
         for number in range(others):
             with store.write(Act(actor="author", label="import")) as tx:
@@ -247,11 +249,18 @@ def _measure(size: int, others: int) -> list[Figure]:
             tx.space(LIBRARY).put(Author(size).book(BOOK, size))
         store.checkpoint()
         with closing(Plain(store, Path(folder) / "plain.db")) as plain:
-            life = Life(store, plain, size)
-            for _ in range(REPEATS):
+            yield Life(store, plain, size)
+
+
+def _measure(size: int) -> tuple[list[Figure], list[Figure]]:
+    """The book alone and beside the others. They take turns, so that a slow moment of the machine meets both."""
+    with _life(size, 0) as alone, _life(size, OTHERS) as beside:
+        for number in range(REPEATS):
+            for life in (alone, beside) if number % 2 else (beside, alone):
                 life.live()
-            assert same(store, plain)
-            return life.figures
+        assert same(alone.store, alone.plain)
+        assert same(beside.store, beside.plain)
+        return alone.figures, beside.figures
 
 
 def same(store: Store, plain: Plain) -> bool:
@@ -292,12 +301,11 @@ def main() -> None:
     alone, beside = {}, {}
     for size in SIZES:
         title = f"A book of {size:,} parts of 4 KB, milliseconds, {REPEATS} times"
-        alone[size] = _measure(size, 0)
+        alone[size], beside[size] = _measure(size)
         imported = _import(size, REPEATS if size < 10_000 else 3)
         tables_shown[title] = [imported, *alone[size]]
         show(title, tables_shown[title])
         title += f", beside {OTHERS} other books"
-        beside[size] = _measure(size, OTHERS)
         tables_shown[title] = beside[size]
         show(title, beside[size])
     verdicts = _verdicts(alone, beside)
