@@ -81,7 +81,7 @@ def complete(registry: Registry, completers: Completers, source: str, cursor: in
         return []
     found: dict[str, Candidate] = {}
     for parameter in _parameters(definition, line, current.index):
-        for each in _values(parameter, completers, current.text):
+        for each in values(parameter, completers, current.text):
             found.setdefault(each.value, each)
     if not found:
         return []
@@ -128,7 +128,8 @@ def _end_of_argument(source: str, index: int, end: int) -> int:
     return arguments[index].end if index < len(arguments) and arguments[index].start <= end else end
 
 
-def _values(parameter: Parameter, completers: Completers, typed: str) -> Iterable[Candidate]:
+def values(parameter: Parameter, completers: Completers, typed: str) -> Iterable[Candidate]:
+    """What a parameter can be, by what is typed of it, best first."""
     if parameter.names and (completer := completers.find(parameter.names)):
         return completer(typed)
     if parameter.allowed:

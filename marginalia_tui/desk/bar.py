@@ -159,7 +159,7 @@ class Bar:
         """The command that is typed as a sheet to fill in; None when none of the lines has a command."""
         for line in map(CommandLine.parse, lines):
             if definition := self._studio.registry.find(line.name):
-                return Sheet(definition, line)
+                return Sheet(definition, line, self.completers)
         return None
 
     # Running

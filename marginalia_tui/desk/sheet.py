@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from marginalia_tui.commands import completion
 from marginalia_tui.commands.arguments import misfit
 from marginalia_tui.commands.definition import CommandDefinition, Form, Parameter
 from marginalia_tui.commands.hint import default_of, fitting_forms, parameters_of, wants_form
@@ -48,10 +49,12 @@ class Sheet:
     Args:
         definition: of the command.
         line: what is typed of it; it chooses the form, and fills it.
+        completers: what the fields propose.
     """
 
-    def __init__(self, definition: CommandDefinition, line: CommandLine) -> None:
+    def __init__(self, definition: CommandDefinition, line: CommandLine, completers: completion.Completers) -> None:
         self._definition = definition
+        self._completers = completers
         self.name = definition.name
         self.severity = definition.severity.word + (", asks first" if definition.destructive else "")
         self.forms = tuple(
@@ -76,6 +79,11 @@ class Sheet:
             may_be_empty = not parameter.required or parameter is one.rest or parameter.type == "text"
             return "" if may_be_empty else "This is needed."
         return misfit(self.name, one, parameter, text)
+
+    def proposals(self, form: int, place: int, text: str) -> list[completion.Candidate]:
+        """What could stand in a field in which a text is being typed, best first."""
+        parameter = parameters_of(self._definition.forms[form])[place]
+        return list(completion.values(parameter, self._completers, text))
 
     def write(self, form: int, texts: Sequence[str]) -> str:
         """The line that calls a form with the texts of its fields."""

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from marginalia_tui.desk.answer import Shown
     from marginalia_tui.widgets.completion import Choice, Hint
 
-BLANK = "Type what you want to do. Tab completes, Enter runs, F1 explains, Up and Ctrl+R bring back old lines."
 NOTHING = "Type the name of a command first: the form is about that one."
 
 
@@ -49,8 +48,26 @@ class LateBar:
         desk = self._host.desk
         found = None if desk is None else desk.bar.hint(text, cursor)
         if text.strip() in ("", "/"):
-            return Hint(description=BLANK)
+            key = self._key
+            return Hint(
+                description=f"Type what you want to do. {key('accept')} completes, Enter runs, {key('help')} explains, "
+                f"{key('up')} and {key('search')} bring back old lines."
+            )
         return Hint() if found is None else _shown_hint(found)
+
+    def searching(self) -> "Hint":
+        """What is said while old lines are searched."""
+        from marginalia_tui.widgets.completion import Hint
+
+        words = (
+            f"Words of a line that was run. {self._key('search')} older   Enter takes it   {self._key('close')} leaves"
+        )
+        return Hint(description=words)
+
+    def _key(self, name: str) -> str:
+        from marginalia_tui.widgets.commandbar import CommandBar
+
+        return self._host.key_of(CommandBar, f"bar.{name}")
 
     def history(self) -> Sequence[str]:
         """Lines that were run, those of the open book behind all others."""

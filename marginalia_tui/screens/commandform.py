@@ -6,6 +6,7 @@ It answers the line that the fields make, to be run or, when the author leaves i
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
@@ -14,15 +15,19 @@ from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from marginalia_tui.domain.visible import visible_line
+from marginalia_tui.widgets.background import Latest
 from marginalia_tui.widgets.dialogs import Form, show_error, title_text, words
 from marginalia_tui.widgets.editor import SubmitArea
 from marginalia_tui.widgets.fields import CheckInput, ChoiceInput, LineInput
 
 if TYPE_CHECKING:
+    from marginalia_tui.commands.completion import Candidate
     from marginalia_tui.desk.sheet import Sheet, SheetField, SheetForm
 
 PREVIEW = 200
 """Characters of a text of which the line is shown while it is made."""
+PROPOSED = 4
+"""Values that are shown below a field, of those that fit."""
 LOW = 20
 """Rows of a terminal below which it makes itself small."""
 KEYS = "Ctrl+S runs   Esc leaves it   Tab next   Ctrl+J new line"
@@ -101,12 +106,18 @@ class CommandForm(Form):
         & #form-fields { height: auto; width: 1fr; }
         & #form-line { color: $muted; height: auto; max-height: 2; width: 1fr; }
         & #form-foot { height: auto; }
+        & .form--proposed { color: $accent; height: 1; width: 1fr; display: none; }
         & .form--keys { color: $muted; height: 1; width: 1fr; }
         &.-low .form--about { display: none; }
         &.-low #form-line { max-height: 1; }
     }
     """
     VERTICAL_BREAKPOINTS = [(0, "-low"), (LOW, "-high")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "right", "right", "Take what is proposed, at the end of a field", show=False, priority=True, id="form.take"
+        )
+    ]
 
     def __init__(self, sheet: "Sheet") -> None:
         super().__init__(f"/{sheet.name}  {sheet.severity}", ())
@@ -116,6 +127,9 @@ class CommandForm(Form):
         """What stands in the fields, by the names of parameters: another form keeps those that it has too."""
         self._begun = ""
         self._made = 0
+        self._asked = Latest(self)
+        self._proposed: tuple[int, str, list[Candidate]] | None = None
+        """The place and the text of the field that was asked about, and what could stand there."""
 
     def compose(self) -> ComposeResult:
         """What it does, which form, the fields, the line, the button."""
@@ -148,6 +162,9 @@ class CommandForm(Form):
             error.id = self._named("error", place)
             yield Horizontal(label, self._widget(place, field), classes="dialog--field")
             yield error
+            proposed = words("", "form--proposed")
+            proposed.id = self._named("proposed", place)
+            yield proposed
             yield words(field.about, "dialog--help")
 
     def _named(self, kind: str, place: int) -> str:
@@ -230,6 +247,7 @@ class CommandForm(Form):
         event.stop()
         if event.text_area.id and event.text_area.id.startswith(f"field-{self._made}-"):
             self._look()
+            self._propose()
 
     def on_truth_field_turned(self, event: TruthField.Turned) -> None:
         """Another truth."""
@@ -253,6 +271,58 @@ class CommandForm(Form):
             await rows.remove_children()
             await rows.mount(*self._rows())
         self.query_one(".form--about", Static).update(visible_line(self._shape.about))
+
+    # Proposing
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The field that has the focus says what could stand in it."""
+        self._propose()
+
+    def _propose(self) -> None:
+        """Asks what could stand in the field that has the focus."""
+        place = self._focused_place()
+        if self._proposed is not None and self._proposed[0] != place:
+            self._show_proposed(self._proposed[0], [])
+            self._proposed = None
+        if place is not None:
+            form, text = self._form, self._text(place)
+            self._asked.ask(lambda: (place, text, self._sheet.proposals(form, place, text)), self._take_proposed)
+
+    def _focused_place(self) -> int | None:
+        """The place of the field of text that has the focus."""
+        places = range(len(self._shape.fields))
+        return next(
+            (each for each in places if (field := self._field(each)).has_focus and isinstance(field, SubmitArea)), None
+        )
+
+    def _take_proposed(self, answer: "tuple[int, str, list[Candidate]]") -> None:
+        place, text, found = answer
+        if place == self._focused_place() and text == self._text(place):
+            self._proposed = answer
+            self._show_proposed(place, [each for each in found if each.value != text])
+
+    def _show_proposed(self, place: int, found: "list[Candidate]") -> None:
+        for line in self.query(f"#{self._named('proposed', place)}").results(Static):
+            names = [" ".join(filter(None, [each.label or each.value, each.description])) for each in found[:PROPOSED]]
+            line.update(visible_line("Right takes " + "  |  ".join(names)) if names else "")
+            line.display = bool(names)
+
+    def action_right(self) -> None:
+        """Right: at the end of a field it takes what is proposed first, else it does what it does there."""
+        field, place = self.focused, self._focused_place()
+        if place is None or not isinstance(field, SubmitArea):
+            if isinstance(field, ChoiceInput):
+                field.action_choose(1)
+            elif isinstance(field, TruthField):
+                field.action_turn()
+            return
+        fits = self._proposed if self._proposed and self._proposed[:2] == (place, field.content) else None
+        found = [each for each in fits[2] if each.value != field.content] if fits else []
+        if found and field.cursor_location == field.document.end and field.selection.is_empty:
+            field.content = found[0].value
+            field.move_cursor(field.document.end)
+        else:
+            field.action_cursor_right()
 
     # Ending
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.binding import Binding
+from textual.dom import DOMNode
 from textual.keys import format_key
 from textual.reactive import reactive
 from textual.screen import Screen
@@ -67,6 +68,15 @@ class Host(OrderedKeys[int]):
     def get_key_display(self, binding: Binding) -> str:
         """A key as people write it: `Ctrl+S`, `Esc`, `?`."""
         return binding.key_display or key_words(binding.key)
+
+    def key_of(self, owner: type[DOMNode], binding: str) -> str:
+        """The key of a binding of a widget or screen as it is set now, as people write it."""
+        changed = self.desk.studio.settings.keymap.get(binding) if self.desk is not None else None
+        found = [each for each in Binding.make_bindings(owner.BINDINGS) if each.id == binding]
+        if not changed and found[0].key_display:
+            return found[0].key_display
+        keys = changed.split(",") if changed else [each.key for each in found]
+        return min((key_words(key.strip()) for key in keys), key=len)
 
     # Work off the loop
 

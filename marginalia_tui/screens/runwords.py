@@ -5,7 +5,6 @@ from typing import Literal
 from textual.binding import Binding
 
 from marginalia_tui.screens.base import BaseScreen
-from marginalia_tui.screens.host import key_words
 
 Tone = Literal["plain", "muted", "attention", "added", "removed", "strong"]
 
@@ -67,12 +66,7 @@ def context_words(used: int, cap: int) -> str:
 
 def key_of(screen: BaseScreen, binding: str) -> str:
     """The key of a binding of a screen as it is set now, as people write it; empty when it does nothing now."""
-    desk = screen.host.desk
-    changed = desk.studio.settings.keymap.get(binding) if desk is not None else None
     found = [each for each in Binding.make_bindings(type(screen).BINDINGS) if each.id == binding]
     if not found or not screen.check_action(found[0].action, ()):
         return ""
-    if not changed and found[0].key_display:
-        return found[0].key_display
-    keys = changed.split(",") if changed else [each.key for each in found]
-    return min((key_words(key.strip()) for key in keys), key=len)
+    return screen.host.key_of(type(screen), binding)

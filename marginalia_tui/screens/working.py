@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from marginalia_tui.domain.errors import Cancelled, MarginaliaError, Refused
-from marginalia_tui.screens.host import Host, key_words
+from marginalia_tui.screens.host import Host
 from marginalia_tui.screens.workpanel import Progress
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class WorkHost(Host):
         else:
             # Whoever writes or reads something else meanwhile is not disturbed.
             gist = shown.sentence.split("\n", 1)[0] or f"Done: {line}."
-            self.tell(f"{gist} {self.key_of('app.work')} shows the answer.")
+            self.tell(f"{gist} {self.key_of(type(self), 'app.work')} shows the answer.")
 
     async def command(self, name: str, **arguments: object) -> "Shown":
         """Runs a command that a key stands for, in the author's scope of the open book.
@@ -182,19 +182,13 @@ class WorkHost(Host):
     def _show_work(self) -> None:
         from marginalia_tui.screens.base import BaseScreen
 
-        progress, key = self.progress, self.key_of("app.stop_command")
+        progress, key = self.progress, self.key_of(type(self), "app.stop_command")
         for screen in self.screen_stack:
             if isinstance(screen, BaseScreen):
                 screen.show_work(progress, key)
         if not self.work and self._ticking is not None:
             self._ticking.stop()
             self._ticking = None
-
-    def key_of(self, binding: str) -> str:
-        """The key of a binding of the app, as people write it."""
-        changed = self.desk.studio.settings.keymap.get(binding) if self.desk is not None else None
-        keys = changed.split(",") if changed else [each.key for _, each in self._bindings if each.id == binding]
-        return min((key_words(key.strip()) for key in keys), key=len, default="")
 
     def action_work(self) -> None:
         """Shows the commands that run and how others ended."""

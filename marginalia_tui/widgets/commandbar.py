@@ -24,7 +24,6 @@ from marginalia_tui.widgets.recall import Recall
 
 SIGN = "> "
 SEARCH_SIGN = "find: "
-SEARCHING = Hint(description="Words of a line that was run. Ctrl+R older   Enter takes it   Esc leaves")
 
 
 class BarLine(SubmitArea):
@@ -208,7 +207,7 @@ class CommandBar(Vertical):
         def found() -> tuple[tuple[str, int, bool], tuple[Choice, ...], Hint]:
             if question[2]:
                 past = recall.search(text)
-                return question, tuple(Choice(line, line, 0, len(text)) for line in past), SEARCHING
+                return question, tuple(Choice(line, line, 0, len(text)) for line in past), model.searching()
             return question, tuple(model.complete(text, cursor)), model.hint(text, cursor)
 
         self._asked.ask(found, self._answer)

@@ -70,6 +70,10 @@ class BarModel(Protocol):
         """What is said of a place of a line."""
         ...
 
+    def searching(self) -> Hint:
+        """What is said while the lines that were run are searched."""
+        ...
+
     def history(self) -> Sequence[str]:
         """Lines that were run, in the order in which Up walks through them, the first last."""
         ...

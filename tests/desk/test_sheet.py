@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from marginalia_tui.commands.arguments import resolve
 from marginalia_tui.commands.builtin import builtin_registry
+from marginalia_tui.commands.completion import Completers
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.desk.sheet import Sheet
 from tests.commands.forms import forms_registry
@@ -14,7 +15,7 @@ FORMS = forms_registry()
 
 def sheet(line: str) -> Sheet:
     read = CommandLine.parse(line)
-    return Sheet((FORMS if read.name in FORMS else REGISTRY).get(read.name), read)
+    return Sheet((FORMS if read.name in FORMS else REGISTRY).get(read.name), read, Completers())
 
 
 def test_a_field_for_each_parameter_by_its_type() -> None:
@@ -62,7 +63,7 @@ def test_what_is_wrong_with_a_field() -> None:
 @pytest.mark.parametrize("name", REGISTRY.names)
 def test_every_command_has_a_sheet_that_writes_what_is_typed(name: str) -> None:
     definition = REGISTRY.get(name)
-    made = Sheet(definition, CommandLine.parse(definition.example))
+    made = Sheet(definition, CommandLine.parse(definition.example), Completers())
     line = made.write(made.form, made.texts)
     given = CommandLine.parse(line)
     meant = CommandLine.parse(definition.example)

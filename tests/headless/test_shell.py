@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marginalia_tui import cli
+from marginalia_tui.commands.completion import Completers
 from marginalia_tui.commands.context import Context
 from marginalia_tui.commands.declare import command, define, form
 from marginalia_tui.commands.definition import Param, Severity
@@ -380,7 +381,7 @@ def test_a_form_says_what_does_not_fit_and_asks_again(bar: Bar) -> None:
 
 
 def test_the_form_of_a_command_with_several_asks_which(bar: Bar) -> None:
-    sheet = Sheet(define(_by_number, _by_date), CommandLine.parse("/look ?"))
+    sheet = Sheet(define(_by_number, _by_date), CommandLine.parse("/look ?"), Completers())
     told, ask = _asked(["3", "two", "2", "2026-03-14"])
     assert fill_in(sheet, ask, told.append, 80) == "/look 2026-03-14"
     told, ask = _asked(["", "5"])

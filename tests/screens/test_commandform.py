@@ -11,6 +11,7 @@ from marginalia_tui.screens.commandform import CommandForm, RunButton
 from marginalia_tui.screens.results import ResultScreen
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.widgets.commandbar import CommandBar
+from marginalia_tui.widgets.editor import SubmitArea
 from tests.screens.rig import FixedClock, Rig, lamp_home, play
 from tests.screens.test_pictures import SnapCompare, before, posing
 
@@ -97,6 +98,28 @@ def test_what_is_needed_is_asked_for_and_no_line_is_lost(home: Path) -> None:
             space = tx.space(LIBRARY)
             texts = [part.text for part in space.get_many(Part, [row.uuid for row in space.outline(book)]).values()]
         assert any(text.endswith("First.\nSecond.") for text in texts)
+
+    play(home, steps)
+
+
+def test_fields_propose_what_could_stand_in_them(home: Path) -> None:
+    lamp_home(home)
+
+    async def steps(rig: Rig) -> None:
+        form = await to_form(rig, "/get-part ?", "enter")
+        await rig.until(lambda: rig.sees("Right takes 1 "))
+        field = form.focused
+        assert isinstance(field, SubmitArea)
+        await rig.write("stair")
+        await rig.until(lambda: rig.sees("Right takes 2 The Stair"))
+        await rig.press("right")
+        assert field.content == "2" and preview(form) == "/get-part 2"
+        # Where nothing is proposed, and inside of a text, Right moves.
+        await rig.press("tab")
+        assert not rig.sees("Right takes")
+        await rig.write("12")
+        await rig.press("home", "right", "delete")
+        assert form._text(1) == "1"
 
     play(home, steps)
 

@@ -41,6 +41,9 @@ class EvilModel:
     def hint(self, text: str, cursor: int) -> Hint:
         return Hint((HintPart(EVIL), HintPart(EVIL, True)), EVIL, EVIL, True, EVIL)
 
+    def searching(self) -> Hint:
+        return Hint(description="Words of a line that was run.")
+
     def history(self) -> list[str]:
         return [EVIL]
 

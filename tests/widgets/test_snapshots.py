@@ -189,6 +189,9 @@ class Model:
             return Hint(form, "a text or a pattern", "reads")
         return Hint(description="Type a name.")
 
+    def searching(self) -> Hint:
+        return Hint(description="Words of a line that was run.")
+
     def history(self) -> list[str]:
         return []
 

@@ -164,7 +164,7 @@ def replace_part_text(
     where, now = opened.label(uuid), version_of(seen)
     if version and version.strip() != now:
         raise Stale(
-            f"{where.capitalize()} was changed since you read it (it is version {now} now): read it again. "
+            f"{where[:1].upper()}{where[1:]} was changed since you read it (it is version {now} now): read it again. "
             f"It begins: {quoted(first_words(old, 200), 200)}"
         )
     _refuse_omissions(old, text)
