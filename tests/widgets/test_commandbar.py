@@ -167,7 +167,7 @@ def test_a_line_that_was_run_is_proposed_where_no_completion_fits() -> None:
 
 class LongPast(FakeModel):
     def searching(self) -> Hint:
-        return Hint(description="Words of a line that was run.")
+        return Hint(description="Words of a line. Enter takes it")
 
     def history(self) -> Sequence[str]:
         return ['/edit-part 1 "the Lamp" oil', "/undo", "/get-part 3", '/find-occurrences "\x1b[2Jlamp"']
