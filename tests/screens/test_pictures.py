@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing, contextmanager
+from math import inf
 from pathlib import Path
 from typing import Protocol
 
@@ -10,6 +11,7 @@ from textual.pilot import Pilot
 
 from marginalia_tui.app import MarginaliaApp
 from marginalia_tui.desk.opening import Desk
+from marginalia_tui.screens import working
 from marginalia_tui.store.store import Store
 from marginalia_tui.studio import Studio
 from tests.screens.rig import LAMP, FixedClock, Rig, add_book, lamp_home
@@ -76,7 +78,11 @@ PICTURES: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", PICTURES)
-def test_picture(home: Path, snap_compare: SnapCompare, name: str, size: tuple[int, int]) -> None:
+def test_picture(
+    home: Path, snap_compare: SnapCompare, monkeypatch: pytest.MonkeyPatch, name: str, size: tuple[int, int]
+) -> None:
+    # A slow machine would show the line of a command that waits.
+    monkeypatch.setattr(working, "SHOWN_AFTER", inf)
     clock = FixedClock()
     lamp_home(home, clock)
     with closing(Store.open(home, clock=clock)) as store:
