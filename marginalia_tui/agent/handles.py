@@ -12,6 +12,13 @@ from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.store import tables
 from marginalia_tui.store.store import ReadTx, WriteTx
 
+_SHOWN_BY = {
+    "m": "Call list-parts now: it shows the handle of each part.",
+    "l": "Call list-lorebooks now: it shows the handle of each lorebook.",
+    "e": "Call list-lore-entries now: it shows the handle of each entry.",
+    "s": "Call list-summaries now: it shows the handle of each summary.",
+    "a": "Call list-annotations now: it shows the handle of each annotation.",
+}
 _HANDLE = re.compile(r"\s*h:([a-z])([0-9]{1,9})\s*")
 
 
@@ -56,7 +63,8 @@ class Handles:
         if name not in self._by_handle:
             shown = ", ".join(list(self._by_handle)[-5:])
             known = f"The newest that you were shown: {shown}." if shown else "You were not shown any handle yet."
-            raise NotFound(f"There is no {name}. {known} Call list-parts now: it shows the handle of each part.")
+            advice = _SHOWN_BY.get(match[1], _SHOWN_BY["m"])
+            raise NotFound(f"There is no {name}. {known} {advice}")
         return self._by_handle[name]
 
     def save(self, tx: WriteTx) -> None:

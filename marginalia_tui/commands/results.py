@@ -30,6 +30,11 @@ class ProseMark:
 
 
 PartHandle = Annotated[str, HandleMark("m")]
+LorebookHandle = Annotated[str, HandleMark("l")]
+EntryHandle = Annotated[str, HandleMark("e")]
+SummaryHandle = Annotated[str, HandleMark("s")]
+AnnotationHandle = Annotated[str, HandleMark("a")]
+FolderHandle = Annotated[str, HandleMark("f")]
 BookHandle = Annotated[str, HandleMark("b")]
 Prose = Annotated[str, ProseMark()]
 

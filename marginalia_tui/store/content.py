@@ -1,8 +1,8 @@
 """Texts and states, stored once under the hash of what they are.
 
 A state is the canonical JSON of an item: `{"v": 1, field: value, ...}` with sorted keys and defaults left out; a
-long text stands in it as the hash of its body, attributes as one hash for each key. Hashes are 20 bytes
-(BLAKE2b), written as hex inside a state.
+long text stands in it as the hash of its body, a set as a sorted list, attributes as one hash for each key.
+Hashes are 20 bytes (BLAKE2b), written as hex inside a state.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,8 @@ CHUNK = 500
 _T = TypeVar("_T")
 
 Cells = dict[str, Any]
-"""The state fields of an item as its row holds them: hashes for long texts, JSON text for attributes."""
+"""The state fields of an item as its row holds them: hashes for long texts, JSON text for sets and attributes, 0 and 1
+for flags."""
 
 
 def hash_bytes(data: bytes) -> bytes:
@@ -51,15 +52,20 @@ class _Shapes(NamedTuple):
     plain: tuple[tuple[str, object], ...]
     """Names and defaults of the fields that stand in it as they are."""
     long: tuple[str, ...]
+    sets: tuple[str, ...]
     attributes: tuple[str, ...]
+
+
+_ELSEWHERE = (Shape.LONG, Shape.SET, Shape.ATTRIBUTES)
 
 
 @cache
 def _shapes(kind: str) -> _Shapes:
     fields = state_fields(kind)
     return _Shapes(
-        tuple((each.name, each.default) for each in fields if each.shape not in (Shape.LONG, Shape.ATTRIBUTES)),
+        tuple((each.name, each.default) for each in fields if each.shape not in _ELSEWHERE),
         tuple(each.name for each in fields if each.shape is Shape.LONG),
+        tuple(each.name for each in fields if each.shape is Shape.SET),
         tuple(each.name for each in fields if each.shape is Shape.ATTRIBUTES),
     )
 
@@ -70,7 +76,8 @@ def encode_state(kind: str, cells: Cells) -> bytes:
     state: dict[str, object] = {"v": FORMAT}
     state.update((name, cells[name]) for name, default in shapes.plain if cells[name] != default)
     state.update((name, cells[name].hex()) for name in shapes.long if cells[name] is not None)
-    state.update((name, orjson.loads(cells[name])) for name in shapes.attributes if cells[name] is not None)
+    for names in (shapes.sets, shapes.attributes):
+        state.update((name, orjson.loads(cells[name])) for name in names if cells[name] is not None)
     return encode_json(state, "The item")
 
 
@@ -81,7 +88,7 @@ def decode_state(kind: str, data: bytes) -> Cells:
     cells: Cells = {name: state.get(name, default) for name, default in shapes.plain}
     for name in shapes.long:
         cells[name] = bytes.fromhex(state[name]) if name in state else None
-    for name in shapes.attributes:
+    for name in (*shapes.sets, *shapes.attributes):
         cells[name] = orjson.dumps(state[name], option=orjson.OPT_SORT_KEYS).decode() if name in state else None
     return cells
 

@@ -92,7 +92,7 @@ def _items(store: Store, kind: str) -> Iterator[str]:
 
 
 def _title(row: Row[Any]) -> str:
-    title = getattr(row, "title", "")
+    title = getattr(row, "title", getattr(row, "name", ""))
     return f"{title!r} {row.uuid}" if title else str(row.uuid)
 
 

@@ -7,7 +7,7 @@ batches; triggers refuse every other way. The lock of a book is checked here, fo
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from sqlalchemy import Executable, Row, delete, func, select, update
@@ -15,10 +15,25 @@ from sqlalchemy.dialects.sqlite import insert
 
 from marginalia_tui.domain.errors import Invalid, Locked, NotFound
 from marginalia_tui.domain.guard import may_write
-from marginalia_tui.domain.items import KINDS, Book, Item, Part, Plan, Role, Shape, item_fields, state_fields
+from marginalia_tui.domain.items import (
+    KINDS,
+    OWNED,
+    Annotation,
+    Book,
+    Entry,
+    Folder,
+    Item,
+    ItemT,
+    Lorebook,
+    Part,
+    Role,
+    Shape,
+    item_fields,
+    state_fields,
+)
 from marginalia_tui.domain.runs import HOLDING
 from marginalia_tui.domain.tree import PartRow
-from marginalia_tui.store import journal, tables
+from marginalia_tui.store import journal, reach, tables
 from marginalia_tui.store.content import (
     Cells,
     chunks,
@@ -40,8 +55,6 @@ if TYPE_CHECKING:
 
 LIBRARY = 1
 """The space of the author's library."""
-
-ItemT = TypeVar("ItemT", Book, Part, Plan)
 
 
 class Space:
@@ -86,6 +99,8 @@ class Space:
         fields = item_fields(cls.KIND)
         long = [each.name for each in fields if each.shape is Shape.LONG]
         data = [each.name for each in fields if each.shape is Shape.ATTRIBUTES]
+        sets = [each.name for each in fields if each.shape is Shape.SET]
+        flags = [each.name for each in fields if each.shape is Shape.FLAG]
         maps = [{name: orjson.loads(getattr(row, name) or "{}") for name in data} for row in rows]
         hashes = [value for row in rows for name in long if (value := getattr(row, name)) is not None]
         hashes += [bytes.fromhex(each) for of_row in maps for keys in of_row.values() for each in keys.values()]
@@ -95,6 +110,10 @@ class Space:
             known = {each.name: getattr(row, each.name) for each in fields}
             for name in long:
                 known[name] = "" if known[name] is None else bodies[known[name]]
+            for name in sets:
+                known[name] = tuple(orjson.loads(known[name] or "[]"))
+            for name in flags:
+                known[name] = bool(known[name])
             for name, keys in of_row.items():
                 known[name] = {key: orjson.loads(bodies[bytes.fromhex(each)]) for key, each in keys.items()}
             values.append(cls(uuid=row.uuid, **known))
@@ -174,7 +193,12 @@ class _New(NamedTuple):
     after: bytes | None
     state: bytes
     cells: Cells | None
-    books: set[str]
+    of: set[str]
+    """The books, or for lore the lorebooks, whose items they are; the folder itself."""
+
+    @property
+    def kind(self) -> str:
+        return self.key[0]
 
 
 class WritableSpace(Space):
@@ -204,7 +228,7 @@ class WritableSpace(Space):
         return self._write(wanted, bodies)
 
     def delete(self, cls: type[Item], uuids: Iterable[str]) -> list[str]:
-        """Deletes items; those that are not there are left out of what is returned.
+        """Deletes items, and what is owned by them; those that are not there are left out of what is returned.
 
         Raises:
             Locked: an agent holds the book.
@@ -239,6 +263,10 @@ class WritableSpace(Space):
             value = getattr(item, each.name)
             if each.shape is Shape.LONG:
                 cells[each.name] = _keep(value, each.label, bodies) if value else None
+            elif each.shape is Shape.SET:
+                cells[each.name] = encode_json(_set(value, each.label), each.label).decode() if value else None
+            elif each.shape is Shape.FLAG:
+                cells[each.name] = int(value)
             elif each.shape is Shape.ATTRIBUTES:
                 keys = {key: _keep_json(key, data, bodies) for key, data in value.items()}
                 cells[each.name] = encode_json(keys, each.label).decode() if keys else None
@@ -251,10 +279,13 @@ class WritableSpace(Space):
     def _write(self, wanted: Mapping[ItemKey, Cells | None], bodies: Mapping[bytes, str]) -> list[str]:
         """Writes what is to be (None: nothing) where it differs from what is, and returns the uuids of that."""
         may_write()
+        wanted = self._with_owned(wanted)
         news = [new for kind in KINDS for new in self._compare(kind, wanted)]
         if not news:
             return []
-        self._check_lock({book for new in news for book in new.books})
+        books = self._books(news)
+        if self.id == LIBRARY:
+            self._check_lock(self._books([new for new in news if not self._is_free(new)]))
         counts = put_texts(self.connection, bodies)
         put_states(self.connection, {new.after: new.state for new in news if new.after is not None})
         rows = [(new.key, new.before, new.after) for new in news]
@@ -270,20 +301,56 @@ class WritableSpace(Space):
                     self._count(cells, counts)
                 self.connection.execute(_upsert(kind), cells)
             self._remove(kind, [new.key[1] for new in of_kind if new.cells is None])
-        for book in {book for new in news for book in new.books}:
+        for book in books:
             self.write_tx.touch("book", book)
         return [new.key[1] for new in news]
 
+    def _with_owned(self, wanted: Mapping[ItemKey, Cells | None]) -> Mapping[ItemKey, Cells | None]:
+        """What is written, and that what is owned by what goes goes with it."""
+        gone: dict[ItemKey, Cells | None] = {}
+        for owner, kinds in OWNED.items():
+            uuids = [uuid for (kind, uuid), cells in wanted.items() if kind == owner and cells is None]
+            for kind in kinds if uuids else ():
+                query = f'SELECT uuid FROM "{kind}" WHERE space_id = ? AND "{owner}" IN'
+                found = rows_in(self.connection, query, uuids, self.id)
+                gone.update(((kind, row.uuid), None) for row in found if (kind, row.uuid) not in wanted)
+        return {**wanted, **gone} if gone else wanted
+
+    def _books(self, news: Iterable["_New"]) -> set[str]:
+        """The books that show what is changed: their own items, lore that they use, what they inherit."""
+        of: dict[str, set[str]] = {}
+        for new in news:
+            of.setdefault(new.kind, set()).update(new.of)
+        lorebooks = of.pop(Lorebook.KIND, set()) | of.pop(Entry.KIND, set())
+        folders = of.pop(Folder.KIND, set())
+        books = {book for some in of.values() for book in some}
+        if lorebooks:
+            books |= reach.books_with_lore(self.connection, self.id, lorebooks)
+        if folders:
+            books |= reach.books_in_folders(self.connection, self.id, folders)
+        return books
+
+    def _is_free(self, new: "_New") -> bool:
+        """Whether a change is free while an agent holds the book: it is no change of what the agent works on."""
+        if new.kind == Annotation.KIND:
+            return True
+        free = _FREE.get(new.kind)
+        if free is None or new.before is None or new.cells is None:
+            return False
+        before = decode_state(new.kind, get_states(self.connection, [new.before])[new.before])
+        return all(before[name] == cell for name, cell in new.cells.items() if name in before and name not in free)
+
     def _compare(self, kind: str, wanted: Mapping[ItemKey, Cells | None]) -> Iterator["_New"]:
         of_kind = {uuid: cells for (of, uuid), cells in wanted.items() if of == kind}
-        now = {uuid: (key, book) for uuid, key, book in rows_in(self.connection, _heads(kind), of_kind, self.id)}
+        now = {uuid: (key, of) for uuid, key, of in rows_in(self.connection, _heads(kind), of_kind, self.id)}
         for uuid, cells in of_kind.items():
-            before, book = now.get(uuid, (None, None))
+            before, of = now.get(uuid, (None, None))
             state = b"" if cells is None else encode_state(kind, cells)
             after = None if cells is None else hash_bytes(state)
             if before != after:
-                books = {uuid} if kind == Book.KIND else {book, cells and cells["book"]} - {None}
-                yield _New((kind, uuid), before, after, state, cells, books)
+                column = _BELONGS.get(kind, "book")
+                owners = {uuid} if column == "uuid" else {of, cells and cells[column]} - {None}
+                yield _New((kind, uuid), before, after, state, cells, owners)
 
     def _remove(self, kind: str, uuids: Sequence[str]) -> None:
         table = tables.ITEM_TABLES[kind]
@@ -297,8 +364,6 @@ class WritableSpace(Space):
             part["words"], part["chars"] = known.get(part["text"], (0, 0))
 
     def _check_lock(self, books: Iterable[str]) -> None:
-        if self.id != LIBRARY:
-            return
         run = tables.run.c
         for some in chunks(list(books)):
             query = select(run.agent_name, run.book).where(run.book.in_(some), run.status.in_(HOLDING))
@@ -309,10 +374,15 @@ class WritableSpace(Space):
                 raise Locked(held.agent_name, book.title if book else held.book)
 
 
+_BELONGS = {Book.KIND: "uuid", Folder.KIND: "uuid", Lorebook.KIND: "uuid", Entry.KIND: "lorebook"}
+"""Kind -> the field that says whose it is, where that is not `book`."""
+_FREE = {Lorebook.KIND: {"tags"}, Folder.KIND: {"name", "attributes"}}
+"""Fields that may be changed while an agent holds the book: they change nothing of what it works on."""
+
+
 def _heads(kind: str) -> str:
-    """The query for the uuid, the hash and the book (`of`) of items."""
-    book = "uuid" if kind == Book.KIND else "book"
-    return f'SELECT uuid, hash, {book} AS "of" FROM "{kind}" WHERE space_id = ? AND uuid IN'
+    """The query for the uuid, the hash and the owner (`of`) of items."""
+    return f'SELECT uuid, hash, {_BELONGS.get(kind, "book")} AS "of" FROM "{kind}" WHERE space_id = ? AND uuid IN'
 
 
 @cache
@@ -330,6 +400,14 @@ def _encode(text: str, what: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError:
         raise Invalid(f"The {what} holds half a character (a lone surrogate): write it again.") from None
+
+
+def _set(values: Sequence[str], what: str) -> list[str]:
+    for value in values:
+        _encode(value, what)
+        if not value.strip() or "\n" in value:
+            raise Invalid(f"The {what} are words of one line each, and none is empty: {value!r} is not.")
+    return sorted(set(values))
 
 
 def _keep(text: str, what: str, bodies: dict[bytes, str]) -> bytes:

@@ -1,10 +1,14 @@
 """Whole spaces: a working copy is filled and dropped with one statement for each table."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import delete, insert, literal, select, update
 
 from marginalia_tui.domain.errors import NotFound
-from marginalia_tui.domain.items import Book
+from marginalia_tui.domain.items import Annotation, Book, Entry, Lorebook, Part, Plan, Summary
 from marginalia_tui.store import tables
+from marginalia_tui.store.content import chunks
+from marginalia_tui.store.reach import lore_tree
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import ReadTx, WriteTx
 
@@ -27,20 +31,33 @@ def copy_book(tx: WriteTx, book: str, origin: int = LIBRARY) -> int:
     ).inserted_primary_key
     assert key is not None
     space_id = int(key[0])
-    for kind in (Book.KIND, "part"):
-        table = tables.ITEM_TABLES[kind]
-        of_book = table.c.uuid if kind == Book.KIND else table.c.book
-        columns = [column for column in table.c if column.name != "space_id"]
-        copied = tx.connection.execute(
-            insert(table).from_select(
-                ["space_id", *(column.name for column in columns)],
-                select(literal(space_id), *columns).where(table.c.space_id == origin, of_book == book),
-            )
-        )
-        if kind == Book.KIND and copied.rowcount == 0:
-            raise NotFound(f"There is no book {book!r} to copy.")
+    root = tx.connection.execute(
+        select(tables.book.c.lorebook).where(tables.book.c.space_id == origin, tables.book.c.uuid == book)
+    ).first()
+    if root is None:
+        raise NotFound(f"There is no book {book!r} to copy.")
+    for kind, column in _OF_BOOK.items():
+        _copy(tx, space_id, origin, kind, column, [book])
+    for some in chunks(lore_tree(tx.connection, origin, root.lorebook)):
+        _copy(tx, space_id, origin, Lorebook.KIND, "uuid", some)
+        _copy(tx, space_id, origin, Entry.KIND, "lorebook", some)
     tx.connection.execute(update(tables.space).where(tables.space.c.id == space_id).values(state="live"))
     return space_id
+
+
+_OF_BOOK = {Book.KIND: "uuid", Part.KIND: "book", Summary.KIND: "book", Annotation.KIND: "book"}
+"""The kinds that a book owns, and by which column."""
+
+
+def _copy(tx: WriteTx, space_id: int, origin: int, kind: str, column: str, values: Sequence[str]) -> None:
+    table = tables.ITEM_TABLES[kind]
+    columns = [each for each in table.c if each.name != "space_id"]
+    tx.connection.execute(
+        insert(table).from_select(
+            ["space_id", *(each.name for each in columns)],
+            select(literal(space_id), *columns).where(table.c.space_id == origin, table.c[column].in_(values)),
+        )
+    )
 
 
 def base_of(tx: WriteTx, space_id: int) -> int:
@@ -51,8 +68,7 @@ def base_of(tx: WriteTx, space_id: int) -> int:
 def changed_anything(tx: ReadTx, space_id: int) -> bool:
     """Whether an item that is merged was ever changed in a copy."""
     journal = tables.journal.c
-    merged = ("book", "part")
-    query = select(journal.seq).where(journal.space_id == space_id, journal.kind.in_(merged)).limit(1)
+    query = select(journal.seq).where(journal.space_id == space_id, journal.kind != Plan.KIND).limit(1)
     return tx.connection.execute(query).first() is not None
 
 

@@ -1,6 +1,6 @@
 """The tables of the store.
 
-Items (`book`, `part`, `plan`) have the key `(space_id, uuid)` and the hash of their canonical state; only
+Items (the kinds of `domain.items`) have the key `(space_id, uuid)` and the hash of their canonical state; only
 `store.space` writes them, and triggers (in the migrations) refuse anybody else. `text` and `state` are
 content-addressed: the key is the hash, rows are never changed. The rest are plain rows.
 """
@@ -94,6 +94,79 @@ journal = Table(
     sqlite_autoincrement=True,
 )
 
+folder = Table(
+    "folder",
+    metadata,
+    Column("space_id", Integer, primary_key=True),
+    Column("uuid", String, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("parent", String),
+    Column("language", String, nullable=False),
+    Column("pov", String, nullable=False),
+    Column("tense", String, nullable=False),
+    Column("style", String, nullable=False),
+    Column("prompts", String),
+    Column("model", String, nullable=False),
+    Column("created", Integer, nullable=False),
+    Column("attributes", String),
+    Column("hash", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["space_id", "parent"], ["folder.space_id", "folder.uuid"], deferrable=True, initially="DEFERRED",
+        name="fk_folder_parent",
+    ),
+    Index("ix_folder_space_id_parent", "space_id", "parent"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+
+lorebook = Table(
+    "lorebook",
+    metadata,
+    Column("space_id", Integer, primary_key=True),
+    Column("uuid", String, primary_key=True),
+    Column("name", String, nullable=False),
+    Column("enabled", Integer, nullable=False),
+    Column("scan_depth", Integer, nullable=False),
+    Column("tags", String),
+    # Not a table of pairs, so that what stands below a lorebook is one field of it, merged and restored with it.
+    Column("subbooks", String),
+    Column("deleted", Integer),
+    Column("created", Integer, nullable=False),
+    Column("attributes", String),
+    Column("hash", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+entry = Table(
+    "entry",
+    metadata,
+    Column("space_id", Integer, primary_key=True),
+    Column("uuid", String, primary_key=True),
+    Column("lorebook", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("text", LargeBinary),
+    Column("comment", LargeBinary),
+    Column("enabled", Integer, nullable=False),
+    Column("constant", Integer, nullable=False),
+    Column("order", Integer, nullable=False),
+    Column("filter", String, nullable=False),
+    Column("mode", String, nullable=False),
+    Column("look_back", Integer, nullable=False),
+    Column("first", Integer),
+    Column("last", Integer),
+    Column("tags", String),
+    Column("negative_tags", String),
+    Column("insertion", String, nullable=False),
+    Column("created", Integer, nullable=False),
+    Column("attributes", String),
+    Column("hash", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["space_id", "lorebook"], ["lorebook.space_id", "lorebook.uuid"], deferrable=True, initially="DEFERRED",
+        name="fk_entry_lorebook",
+    ),
+    Index("ix_entry_space_id_lorebook", "space_id", "lorebook"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+
 book = Table(
     "book",
     metadata,
@@ -113,11 +186,20 @@ book = Table(
     Column("model", String),
     Column("opened", Integer),
     Column("hash", LargeBinary, nullable=False),
+    Column("prompts", String),
+    Column("tags", String),
+    Column("folder", String),
+    # No foreign key: SQLite adds none of two columns to a table that is there.
+    Column("lorebook", String),
+    Column("history_limit", Integer),
+    Column("backup_changes", Integer),
+    Column("backup_minutes", Integer),
     ForeignKeyConstraint(
         ["space_id", "active_leaf"], ["part.space_id", "part.uuid"], deferrable=True, initially="DEFERRED",
         name="fk_book_active_leaf", use_alter=True,
     ),
     Index("ix_book_space_id_active_leaf", "space_id", "active_leaf"),
+    Index("ix_book_space_id_lorebook", "space_id", "lorebook"),
     sqlite_with_rowid=False,
 )  # fmt: skip
 
@@ -141,6 +223,7 @@ part = Table(
     Column("words", Integer, nullable=False),
     Column("chars", Integer, nullable=False),
     Column("hash", LargeBinary, nullable=False),
+    Column("model", String, nullable=False, server_default=""),
     ForeignKeyConstraint(
         ["space_id", "book"], ["book.space_id", "book.uuid"], deferrable=True, initially="DEFERRED",
         name="fk_part_book",
@@ -155,6 +238,61 @@ part = Table(
     sqlite_with_rowid=False,
 )  # fmt: skip
 
+summary = Table(
+    "summary",
+    metadata,
+    Column("space_id", Integer, primary_key=True),
+    Column("uuid", String, primary_key=True),
+    Column("book", String, nullable=False),
+    Column("part", String, nullable=False),
+    Column("text", LargeBinary),
+    Column("covered", String, nullable=False),
+    # What it names may be gone: it then reaches as far as it can.
+    Column("until", String),
+    Column("meta", Integer, nullable=False),
+    Column("under", String),
+    Column("model", String, nullable=False),
+    Column("created", Integer, nullable=False),
+    Column("attributes", String),
+    Column("hash", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["space_id", "part"], ["part.space_id", "part.uuid"], deferrable=True, initially="DEFERRED",
+        name="fk_summary_part",
+    ),
+    Index("ix_summary_space_id_part", "space_id", "part"),
+    Index("ix_summary_space_id_book", "space_id", "book"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+
+annotation = Table(
+    "annotation",
+    metadata,
+    Column("space_id", Integer, primary_key=True),
+    Column("uuid", String, primary_key=True),
+    Column("book", String, nullable=False),
+    Column("part", String, nullable=False),
+    Column("text", LargeBinary),
+    Column("quote", LargeBinary),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    Column("basis", LargeBinary),
+    Column("type", String, nullable=False),
+    Column("status", String, nullable=False),
+    Column("to_prompt", Integer, nullable=False),
+    Column("source", String, nullable=False),
+    Column("model", String, nullable=False),
+    Column("created", Integer, nullable=False),
+    Column("attributes", String),
+    Column("hash", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["space_id", "part"], ["part.space_id", "part.uuid"], deferrable=True, initially="DEFERRED",
+        name="fk_annotation_part",
+    ),
+    Index("ix_annotation_space_id_part", "space_id", "part"),
+    Index("ix_annotation_space_id_book", "space_id", "book"),
+    sqlite_with_rowid=False,
+)  # fmt: skip
+
 plan = Table(
     "plan",
     metadata,
@@ -166,7 +304,9 @@ plan = Table(
     sqlite_with_rowid=False,
 )
 
-ITEM_TABLES: dict[str, Table] = {"book": book, "part": part, "plan": plan}
+ITEM_TABLES: dict[str, Table] = {
+    each.name: each for each in (folder, lorebook, entry, book, part, summary, annotation, plan)
+}
 
 draft = Table(
     "draft",

@@ -18,12 +18,12 @@ from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.spaces import copy_book, drop_space
 from marginalia_tui.store.store import Store
 from tests.conftest import NewStore
-from tests.store.worlds import act, chain, count, counted, plain, put, see
+from tests.store.worlds import act, chain, count, counted, every_other_kind, plain, put, see
 
 
 @pytest.fixture
 def book(store: Store) -> str:
-    put(store, *chain("b", 3), Plan(uuid="r", book="b", steps='["read"]'))
+    put(store, *chain("b", 3), *every_other_kind("b"))
     return "b"
 
 
@@ -56,13 +56,19 @@ def test_a_part_is_read_as_it_was_written(
 
 
 def test_every_field_of_every_kind_is_stored_and_restored(store: Store) -> None:
-    put(store, *chain("b", 1), Plan(uuid="r", book="b"))
-    by_shape: dict[Shape, object] = {Shape.NUMBER: 77, Shape.ATTRIBUTES: {"a": [1, {"b": None}]}}
+    put(store, *chain("b", 1), *every_other_kind("b"))
+    by_shape: dict[Shape, object] = {
+        Shape.NUMBER: 77,
+        Shape.SET: ("a b", "ü"),
+        Shape.ATTRIBUTES: {"a": [1, {"b": None}]},
+    }
+    assert {kind for kind, _ in see(store)} == set(KINDS)
     for (kind, uuid), before in see(store).items():
         for field in state_fields(kind):
             if field.shape is Shape.REF:
                 continue
-            changes: dict[str, Any] = {field.name: by_shape.get(field.shape, f"new {field.name}")}
+            value = by_shape.get(field.shape, f"new {field.name}")
+            changes: dict[str, Any] = {field.name: not field.default if field.shape is Shape.FLAG else value}
             changed: Item = replace(before, **changes)
             start = put(store, before)
             put(store, changed)
@@ -230,7 +236,7 @@ def test_raw_sql_can_not_update_with_a_hash_that_lies(store: Store, book: str) -
     refused(store, "UPDATE part SET title = 'x', hash = randomblob(20) WHERE uuid = 'b-1'")
 
 
-@pytest.mark.parametrize("table", ["book", "part", "plan"])
+@pytest.mark.parametrize("table", KINDS)
 def test_raw_sql_can_not_delete(store: Store, book: str, table: str) -> None:
     refused(store, f'DELETE FROM "{table}"')
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,17 +16,23 @@ from marginalia_tui.domain.errors import StoreError
 from marginalia_tui.domain.items import Book
 from marginalia_tui.store import lease, schema, tables
 from marginalia_tui.store import store as store_module
+from marginalia_tui.store.engine import writer_engine
+from marginalia_tui.store.integrity import check
 from marginalia_tui.store.schema import network_filesystem
+from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
+from marginalia_tui.store.version import HEAD, KNOWN
 from tests.conftest import NewHome
 from tests.store.other import hear, process, say
-from tests.store.worlds import act, add_run, chain, put, see
+from tests.store.worlds import act, add_run, chain, every_other_kind, put, see
+
+NEXT = f"{int(HEAD) + 1:04}"
 
 SECOND = """
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "{next}"
+down_revision = "{head}"
 
 
 def upgrade() -> None:
@@ -39,12 +46,12 @@ def newer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program whose schema is one version further; returns the file of its migration."""
     scripts = tmp_path / "migrations"
     shutil.copytree(schema._MIGRATIONS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
-    script = scripts / "versions" / "v0002_remark.py"
-    script.write_text(SECOND.format(more=""))
+    script = scripts / "versions" / "v9999_remark.py"
+    script.write_text(SECOND.format(more="", next=NEXT, head=HEAD))
     monkeypatch.setattr(schema, "_MIGRATIONS", scripts)
-    monkeypatch.setattr(schema, "HEAD", "0002")
-    monkeypatch.setattr(schema, "KNOWN", ("0001", "0002"))
-    monkeypatch.setattr(store_module, "HEAD", "0002")
+    monkeypatch.setattr(schema, "HEAD", NEXT)
+    monkeypatch.setattr(schema, "KNOWN", (*KNOWN, NEXT))
+    monkeypatch.setattr(store_module, "HEAD", NEXT)
     return script
 
 
@@ -290,9 +297,9 @@ def test_an_upgrade_makes_a_backup_first(home: Path, newer: Path) -> None:
         with store.read() as tx:
             assert "remark" in [row[1] for row in tx.connection.exec_driver_sql("PRAGMA table_info(model)")]
     (made,) = backups(home)
-    assert "before-upgrade-from-0001" in made.name
+    assert f"before-upgrade-from-{HEAD}" in made.name
     with closing(sqlite3.connect(made)) as old:
-        assert old.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
+        assert old.execute("SELECT version_num FROM alembic_version").fetchone() == (HEAD,)
         assert old.execute("SELECT title FROM book").fetchall() == [("The book b",)]
         assert old.execute("SELECT count(*) FROM part").fetchone() == (3,)
     Store.open(home).close()
@@ -300,13 +307,17 @@ def test_an_upgrade_makes_a_backup_first(home: Path, newer: Path) -> None:
 
 
 def test_an_upgrade_that_fails_changes_nothing(home: Path, newer: Path) -> None:
-    newer.write_text(SECOND.format(more='op.get_bind().exec_driver_sql("ALTER TABLE no_such_table ADD COLUMN x")'))
+    newer.write_text(
+        SECOND.format(
+            more='op.get_bind().exec_driver_sql("ALTER TABLE no_such_table ADD COLUMN x")', next=NEXT, head=HEAD
+        )
+    )
     with pytest.raises(Exception, match="no_such_table"):
         Store.open(home)
     with closing(sqlite3.connect(home / "studio.db")) as other:
-        assert other.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
+        assert other.execute("SELECT version_num FROM alembic_version").fetchone() == (HEAD,)
         assert "remark" not in [row[1] for row in other.execute("PRAGMA table_info(model)")]
-    newer.write_text(SECOND.format(more=""))
+    newer.write_text(SECOND.format(more="", next=NEXT, head=HEAD))
     with closing(Store.open(home)) as store:
         assert len(see(store)) == 4
 
@@ -314,7 +325,7 @@ def test_an_upgrade_that_fails_changes_nothing(home: Path, newer: Path) -> None:
 def test_an_upgrade_waits_for_no_run_it_is_refused(home: Path, newer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         for module in (schema, store_module):
-            patch.setattr(module, "HEAD", "0001")
+            patch.setattr(module, "HEAD", HEAD)
         with closing(Store.open(home)) as store:
             add_run(store, "run", "b")
             with store.write(act()) as tx:
@@ -372,3 +383,47 @@ def test_a_full_disk_is_told_and_nothing_is_changed(store: Store) -> None:
         connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
     put(store, *chain("big", 50, text="{place} " + "x" * 5000))
     assert len(see(store)) == 3 + 51
+
+
+# A store of the first schema
+
+
+def test_a_store_of_the_first_schema_keeps_its_items_and_their_states(
+    new_home: NewHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is new in an item is empty, so that the hash of its state, which the journal names, stays what it is."""
+    home = new_home(tmp_path / "old")
+    with closing(Store.open(home)) as store:
+        put(store, *chain("b", 2))
+        before = see(store)
+    path = home / "studio.db"
+    rows: dict[str, list[tuple[object, ...]]] = {}
+    with closing(sqlite3.connect(path)) as connection:
+        for table in ("space", "text", "state", "change", "journal", "book", "part"):
+            rows[table] = connection.execute(f'SELECT * FROM "{table}"').fetchall()
+    path.unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "HEAD", "0001")
+        with closing(sqlite3.connect(path)):
+            pass
+        engine = writer_engine(path)
+        schema.migrate(engine, path, None)
+        engine.dispose()
+    with closing(sqlite3.connect(path)) as connection:
+        for table, values in rows.items():
+            width = len(connection.execute(f'PRAGMA table_info("{table}")').fetchall())
+            marks = ", ".join("?" * width)
+            connection.execute("DELETE FROM space") if table == "space" else None
+            connection.executemany(f'INSERT INTO "{table}" VALUES ({marks})', [row[:width] for row in values])
+        connection.commit()
+    with closing(Store.open(home)) as store:
+        assert see(store) == before
+        assert check(store) == []
+        put(store, *every_other_kind("b"), replace(store_book(store), lorebook="lore", tags=("sea",)))
+        assert check(store) == []
+    assert len(backups(home)) == 1
+
+
+def store_book(store: Store) -> Book:
+    with store.read() as tx:
+        return tx.space(LIBRARY).get(Book, "b")

@@ -4,10 +4,22 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
+from typing import cast
 
 from sqlalchemy import insert
 
-from marginalia_tui.domain.items import KINDS, Book, Item, Part, Plan
+from marginalia_tui.domain.items import (
+    KINDS,
+    Annotation,
+    Book,
+    Entry,
+    Folder,
+    Item,
+    Lorebook,
+    Part,
+    Plan,
+    Summary,
+)
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.store import tables
@@ -38,6 +50,20 @@ def chain(book: str, length: int, *, text: str = "Text of part {place}.") -> lis
     return [Book(uuid=book, title=f"The book {book}", active_leaf=parts[-1].uuid if parts else None), *parts]
 
 
+def every_other_kind(book: str) -> list[Item]:
+    """One item of each kind but book and part, beside a `chain` of the book."""
+    return [
+        Folder(uuid="folder", name="Sea stories"),
+        Lorebook(uuid="lore", name="The harbour", created=1),
+        Entry(uuid="entry", lorebook="lore", name="The lamp", text="It burns oil.", created=2),
+        Summary(uuid="summary", book=book, part=f"{book}-1", text="A lamp goes out.", covered="00", created=3),
+        Annotation(
+            uuid="note", book=book, part=f"{book}-1", text="Which oil?", quote="part", start=8, end=12, created=4
+        ),
+        Plan(uuid="r", book=book, steps='["read"]'),
+    ]
+
+
 def put(store: Store, *items: Item, label: str = "edit", space: int = LIBRARY, book: str | None = None) -> int:
     """Writes items in one change and returns the position after it."""
     with store.write(act(label, book=book)) as tx:
@@ -52,13 +78,7 @@ def look(tx: ReadTx, space_id: int) -> World:
     for kind in KINDS:
         query = f'SELECT uuid FROM "{kind}" WHERE space_id = {space_id}'
         uuids = list(tx.connection.exec_driver_sql(query).scalars())
-        found: Mapping[str, Item]
-        if kind == Book.KIND:
-            found = space.get_many(Book, uuids)
-        elif kind == Part.KIND:
-            found = space.get_many(Part, uuids)
-        else:
-            found = space.get_many(Plan, uuids)
+        found: Mapping[str, Item] = space.get_many(cast(type[Part], KINDS[kind]), uuids)
         world.update({(kind, uuid): item for uuid, item in found.items()})
     return world
 

@@ -5,7 +5,6 @@ An apply is one ordinary change of the library; undoing it is the ordinary undo.
 """
 
 from collections.abc import Mapping
-from dataclasses import fields as dataclass_fields
 from dataclasses import replace
 from typing import Any, cast
 
@@ -13,12 +12,12 @@ import orjson
 
 from marginalia_tui.agent.merge import structure
 from marginalia_tui.agent.merge.choose import Taken, Values, choose, drop_dependents
-from marginalia_tui.agent.merge.fields import TREE_KIND
+from marginalia_tui.agent.merge.fields import TREE_KIND, followers
 from marginalia_tui.agent.merge.json3 import NO_MERGES, JsonMerge
-from marginalia_tui.agent.merge.model import ATTRIBUTE, PARENT, Applied, Picks
+from marginalia_tui.agent.merge.model import PARENT, Applied, Picks
 from marginalia_tui.agent.merge.plan import CIRCLE, Survey, survey
 from marginalia_tui.agent.merge.structure import Picked, Placing
-from marginalia_tui.domain.items import KINDS, Book, Item, Part
+from marginalia_tui.domain.items import KINDS, Book, Item, Part, Shape, item_fields
 from marginalia_tui.domain.tree import StoryTree
 from marginalia_tui.store.space import LIBRARY, WritableSpace
 from marginalia_tui.store.store import WriteTx
@@ -107,21 +106,29 @@ def _changed(item: Item, values: Mapping[str, Any]) -> Item:
 def _with_values(target: Item, values: Values, source: Item) -> Item:
     """The target with some fields of the source, or with what the author wrote for them."""
     changes: dict[str, Any] = {}
-    attributes = dict(getattr(target, "attributes", {}))
-    names = {each.name for each in dataclass_fields(target)}
-    for name, text in values.items():
-        if name.startswith(ATTRIBUTE):
-            key = name.removeprefix(ATTRIBUTE)
+    shapes = {each.name: each.shape for each in item_fields(target.KIND)}
+    for full, text in values.items():
+        name, _, key = full.partition(".")
+        if key:
+            data = changes.setdefault(name, dict(getattr(target, name)))
+            theirs = getattr(source, name)
             if text is not None:
-                attributes[key] = orjson.loads(text)
-            elif key in getattr(source, "attributes", {}):
-                attributes[key] = getattr(source, "attributes", {})[key]
+                data[key] = orjson.loads(text)
+            elif key in theirs:
+                data[key] = theirs[key]
             else:
-                attributes.pop(key, None)
-            changes["attributes"] = attributes
-        elif name in names and name != PARENT:
-            changes[name] = getattr(source, name) if text is None else text
+                data.pop(key, None)
+        elif name in shapes and name != PARENT:
+            changes[name] = _value(shapes[name], getattr(source, name), text)
+            changes.update((each, getattr(source, each)) for each in followers(target.KIND, name))
     return _changed(target, changes)
+
+
+def _value(shape: Shape, theirs: object, text: str | None) -> object:
+    """What a field becomes: the agent's value, or what was written."""
+    if text is None:
+        return theirs
+    return tuple(line.strip() for line in text.splitlines() if line.strip()) if shape is Shape.SET else text
 
 
 def _keep_leaf(library: WritableSpace, found: Survey, taken: Taken) -> None:

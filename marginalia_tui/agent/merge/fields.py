@@ -1,12 +1,13 @@
 """Field by field: what one item is in the base, with the agent and in the book. Pure rules on cells."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 
 import orjson
 
-from marginalia_tui.agent.merge.model import ATTRIBUTE, PARENT, FieldChange, FieldType, Hashes, Value
-from marginalia_tui.domain.items import ItemField, Role, Shape, item_fields
+from marginalia_tui.agent.merge.model import PARENT, FieldChange, FieldType, Hashes, Value
+from marginalia_tui.domain.items import OWNED, ItemField, Role, Shape, item_fields
 from marginalia_tui.store.content import Cells
 
 NEVER = frozenset({"book", "created"})
@@ -19,6 +20,8 @@ _TYPES = {
     Shape.LONG: FieldType.TEXT,
     Shape.NUMBER: FieldType.NUMBER,
     Shape.REF: FieldType.REF,
+    Shape.FLAG: FieldType.FLAG,
+    Shape.SET: FieldType.SET,
     Shape.ATTRIBUTES: FieldType.JSON,
 }
 _STORED = (Shape.LONG, Shape.ATTRIBUTES)
@@ -33,6 +36,12 @@ def merged_fields(kind: str) -> tuple[ItemField, ...]:
         for each in item_fields(kind)
         if each.role is Role.AUTHORED and each.name not in NEVER and (kind, each.name) != (TREE_KIND, PARENT)
     )
+
+
+@cache
+def owners(kind: str) -> tuple[ItemField, ...]:
+    """The fields that say on what an item stands: without that it can't be."""
+    return tuple(each for each in item_fields(kind) if kind in OWNED.get(each.to, ()) and each.name == each.to)
 
 
 @cache
@@ -53,8 +62,31 @@ def changed_fields(kind: str, base: Cells | None, agent: Cells, book: Cells) -> 
             if theirs == ours or (base is not None and theirs == before):
                 continue
             conflict = base is None or ours != before
-            found.append(_change(each, name, label, three, (base is not None, True, True), conflict))
-    return found
+            there = (base is not None, True, True)
+            if each.shape is not Shape.SET:
+                found.append(_change(each, name, label, three, there, conflict))
+            elif (merged := merge_sets(before, theirs, ours)) != ours:
+                found.append(replace(_change(each, name, label, three, there, False), proposal=merged))
+    names = {each.name for each in found}
+    return [each for each in found if _leader(kind, each.name) not in names]
+
+
+@cache
+def followers(kind: str, name: str) -> tuple[str, ...]:
+    """The fields that are taken over with a field."""
+    return tuple(each.name for each in item_fields(kind) if each.follows == name)
+
+
+@cache
+def _leader(kind: str, name: str) -> str:
+    """The field with which a field is taken over; empty when it stands for itself."""
+    return next((each.follows for each in item_fields(kind) if each.name == name), "")
+
+
+def merge_sets(base: object, agent: object, book: object) -> str:
+    """What the book has, with what the agent put in and without what it took out; a value on each line."""
+    before, theirs, ours = (set(str(each or "").splitlines()) for each in (base, agent, book))
+    return "\n".join(sorted((ours - (before - theirs)) | (theirs - before)))
 
 
 def added_fields(kind: str, agent: Cells) -> list[FieldChange]:
@@ -63,7 +95,7 @@ def added_fields(kind: str, agent: Cells) -> list[FieldChange]:
         _change(each, name, label, three, (False, True, False), False)
         for each in merged_fields(kind)
         for name, label, three in _values(each, None, agent, None)
-        if three[1] not in (None, each.default)
+        if three[1] not in (None, _default(each)) and not each.follows
     ]
 
 
@@ -73,7 +105,7 @@ def deleted_fields(kind: str, base: Cells | None, book: Cells) -> list[FieldChan
         _change(each, name, label, three, (base is not None, False, True), three[0] != three[2])
         for each in merged_fields(kind)
         for name, label, three in _values(each, base, None, book)
-        if three[0] != three[2] or three[2] not in (None, each.default)
+        if (three[0] != three[2] or three[2] not in (None, _default(each))) and not each.follows
     ]
 
 
@@ -85,13 +117,20 @@ def _values(
 ) -> Iterable[tuple[str, str, _Three]]:
     sides = (base, agent, book)
     if each.shape is not Shape.ATTRIBUTES:
-        default = None if each.shape is Shape.LONG else each.default
-        values = [default if side is None else side[each.name] for side in sides]
+        values = [_default(each) if side is None else _plain(each, side[each.name]) for side in sides]
         yield each.name, each.label, (values[0], values[1], values[2])
         return
     keys = [orjson.loads(side[each.name]) if side and side[each.name] else {} for side in sides]
     for key in dict.fromkeys(key for side in keys for key in side):
-        yield ATTRIBUTE + key, f"{each.label} {key}", (keys[0].get(key), keys[1].get(key), keys[2].get(key))
+        yield f"{each.name}.{key}", f"{each.label} {key}", (keys[0].get(key), keys[1].get(key), keys[2].get(key))
+
+
+def _default(each: ItemField) -> object:
+    return None if each.shape is Shape.LONG else "" if each.shape is Shape.SET else each.default
+
+
+def _plain(each: ItemField, cell: object) -> object:
+    return "\n".join(orjson.loads(str(cell or "[]"))) if each.shape is Shape.SET else cell
 
 
 def _change(

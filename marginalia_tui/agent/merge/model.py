@@ -11,12 +11,10 @@ from typing import Literal
 Change = Literal["added", "changed", "deleted"]
 Side = Literal["agent", "book"]
 Value = str | int | None
-"""A value of a field: JSON is text; None is nothing there."""
+"""A value of a field: JSON is text, a set a line for each value; None is nothing there."""
 
 PARENT = "parent"
 """The field that says where a part stands; only operations of the structure have it."""
-ATTRIBUTE = "attributes."
-"""What the name of a field begins with that is one key of the data of an item."""
 
 
 class FieldType(StrEnum):
@@ -27,11 +25,14 @@ class FieldType(StrEnum):
     NUMBER = "number"
     REF = "ref"
     JSON = "json"
+    FLAG = "flag"
+    SET = "set"
+    """One value on each line."""
 
     @property
     def editable(self) -> bool:
         """Whether the author may write a value of their own."""
-        return self in (FieldType.TEXT, FieldType.STRING, FieldType.JSON)
+        return self in (FieldType.TEXT, FieldType.STRING, FieldType.JSON, FieldType.SET)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import orjson
 from marginalia_tui.agent.merge import fields, shown, sides, structure
 from marginalia_tui.agent.merge.fields import TREE_KIND
 from marginalia_tui.agent.merge.json3 import NO_MERGES, Gone, JsonMerge, merge_json
-from marginalia_tui.agent.merge.model import ATTRIBUTE, PARENT, Change, FieldChange, FieldType, MergeItem, MergePlan
+from marginalia_tui.agent.merge.model import PARENT, Change, FieldChange, FieldType, MergeItem, MergePlan
 from marginalia_tui.agent.merge.sides import Sides, Touched
 from marginalia_tui.agent.merge.structure import Operations, Picked
 from marginalia_tui.domain.items import item_fields
@@ -24,7 +24,7 @@ from marginalia_tui.store.store import ReadTx
 log = logging.getLogger(__name__)
 
 GONE = "The author deleted it meanwhile, so there is nothing left to change."
-LEAF_GONE = "The part that it names is not in the book any more."
+NAMED_GONE = "The {kind} that it names is not in the book any more."
 CIRCLE = "Its new place now stands below it: moving it there would close a circle."
 FOLLOWS_GONE = "The part that it follows was deleted from the book meanwhile; taken, it follows the part before that."
 
@@ -87,6 +87,7 @@ class _Planner:
         self.touched = {(each.kind, each.uuid): each for each in found.items}
         self.done = done
         self.added = frozenset(done.added)
+        self.found = found
         self.children = children
         self.parents = parents
 
@@ -99,23 +100,37 @@ class _Planner:
                 return self._added(each)
             changes = fields.changed_fields(each.kind, each.base, each.agent, each.base)
             return _made(each, "changed", fields=tuple(changes), problem=GONE) if changes else None
-        changes = [self._ref(one) for one in fields.changed_fields(each.kind, each.base, each.agent, each.book)]
+        changes = [
+            self._ref(each.kind, one) for one in fields.changed_fields(each.kind, each.base, each.agent, each.book)
+        ]
         return _made(each, "changed", fields=tuple(changes)) if changes else None
 
-    def _ref(self, one: FieldChange) -> FieldChange:
-        """A field that names a part needs that part."""
+    def _ref(self, kind: str, one: FieldChange) -> FieldChange:
+        """A field that names an item needs that item."""
         if one.type is not FieldType.REF or one.agent is None:
             return one
-        named = str(one.agent)
-        if named in self.added:
-            return replace(one, depends_on=(f"{TREE_KIND}:{named}",))
-        return one if self.trees.has("book", named) else replace(one, problem=LEAF_GONE)
+        to = next(each.to for each in item_fields(kind) if each.name == one.name)
+        needs, problem = self._named(to, str(one.agent))
+        return replace(one, depends_on=needs, problem=problem)
+
+    def _named(self, kind: str, uuid: str) -> tuple[tuple[str, ...], str | None]:
+        """What is needed for an item that is named: its own pick when the agent made it; a problem when it is gone."""
+        if kind == TREE_KIND:
+            made, there = uuid in self.added, self.trees.has("book", uuid)
+        else:
+            made, there = (kind, uuid) in self.found.made, (kind, uuid) in self.found.standing
+        if made:
+            return (f"{kind}:{uuid}",), None
+        return (), None if there else NAMED_GONE.format(kind=kind)
 
     def _added(self, each: Touched) -> MergeItem:
         assert each.agent is not None
         own = fields.added_fields(each.kind, each.agent)
         if each.kind != TREE_KIND:
-            return _made(each, "added", fields=tuple(own))
+            named = [self._named(one.to, each.agent[one.name]) for one in fields.owners(each.kind)]
+            needs = tuple(need for needed, _ in named for need in needed)
+            problem = next((why for _, why in named if why), None)
+            return _made(each, "added", fields=tuple(own), depends_on=needs, problem=problem)
         place = self._place(each.uuid, conflict=False)
         return _made(
             each,
@@ -217,7 +232,7 @@ def _keys(each: FieldChange) -> tuple[bytes | None, bytes | None, bytes | None]:
 
 def _merged(each: FieldChange, bodies: dict[bytes, str], merges: Mapping[str, JsonMerge]) -> FieldChange | None:
     base, agent, book = (Gone if key is None else orjson.loads(bodies[key]) for key in _keys(each))
-    merge = merges.get(each.name.removeprefix(ATTRIBUTE), merge_json)
+    merge = merges.get(each.name.partition(".")[2], merge_json)
     try:
         value, clean = merge(base, agent, book)
     except Exception:

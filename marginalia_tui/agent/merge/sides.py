@@ -4,7 +4,7 @@ The base of an item is the first `before` in the journal of the copy; what the a
 as it was in the base. The author's side is the library as it is now.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,7 +14,7 @@ from sqlalchemy import BindParameter, bindparam, select
 from marginalia_tui.agent.merge.fields import TREE_KIND, is_merged
 from marginalia_tui.agent.merge.structure import Standing, Tree, Trees
 from marginalia_tui.domain.errors import NotFound
-from marginalia_tui.domain.items import KINDS, Book
+from marginalia_tui.domain.items import KINDS, Book, Shape, item_fields
 from marginalia_tui.store import journal, tables
 from marginalia_tui.store.content import Cells, chunks, decode_state, get_states
 from marginalia_tui.store.space import LIBRARY
@@ -42,6 +42,15 @@ class Sides:
     base: int
     items: tuple[Touched, ...]
     trees: Trees
+    standing: frozenset[tuple[str, str]] = frozenset()
+    """The items that are no parts, are named by what the agent left, and are in the library."""
+
+    @property
+    def made(self) -> frozenset[tuple[str, str]]:
+        """Kind and uuid of what only the agent has."""
+        return frozenset(
+            (each.kind, each.uuid) for each in self.items if each.base is None and each.book is None and each.agent
+        )
 
     def of_kind(self, kind: str) -> list[Touched]:
         """The touched items of a kind."""
@@ -89,9 +98,25 @@ def read_sides(tx: ReadTx, space_id: int) -> Sides:
                 version=f"{_short(span.after)}-{_short(ours)}",
             )
         )
-    sides = Sides(book=row.book, base=row.base, items=tuple(items), trees=_trees(tx, space_id))
+    sides = Sides(
+        book=row.book,
+        base=row.base,
+        items=tuple(items),
+        trees=_trees(tx, space_id),
+        standing=_standing(tx, items),
+    )
     _learn(sides)
     return sides
+
+
+def _standing(tx: ReadTx, items: Iterable[Touched]) -> frozenset[tuple[str, str]]:
+    named: dict[str, set[str]] = {}
+    for each in items:
+        for one in item_fields(each.kind):
+            if each.agent and one.shape is Shape.REF and one.to not in ("", TREE_KIND) and each.agent[one.name]:
+                named.setdefault(one.to, set()).add(each.agent[one.name])
+    library = tx.space(LIBRARY)
+    return frozenset((kind, uuid) for kind, uuids in named.items() for uuid in library.hashes(KINDS[kind], uuids))
 
 
 def _short(key: bytes | None) -> str:

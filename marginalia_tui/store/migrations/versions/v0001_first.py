@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from marginalia_tui.store.migrations.guards import guard
+
 revision = "0001"
 down_revision = None
 branch_labels = None
@@ -251,32 +253,6 @@ STATE_COLUMNS = {
     "plan": "book, steps",
 }
 
-# An item row changes only beside a journal row that names its new state. A space that is filled or dropped in
-# bulk says so in its row (`moving`) inside the transaction that does it.
-GUARDS = """
-CREATE TRIGGER {table}_insert_guard BEFORE INSERT ON {table}
-WHEN (SELECT state FROM space WHERE id = NEW.space_id) IS NOT 'moving'
- AND (SELECT "after" FROM journal WHERE space_id = NEW.space_id AND uuid = NEW.uuid
-      ORDER BY seq DESC LIMIT 1) IS NOT NEW.hash
-  -- REPLACE fires no delete trigger.
-  OR (SELECT hash FROM {table} WHERE space_id = NEW.space_id AND uuid = NEW.uuid) IS NEW.hash
-BEGIN SELECT RAISE(ABORT, 'an item changes only through its space'); END;
-
-CREATE TRIGGER {table}_update_guard BEFORE UPDATE OF space_id, uuid, hash, {columns} ON {table}
-WHEN NEW.hash IS OLD.hash
-  OR NEW.uuid IS NOT OLD.uuid
-  OR NEW.space_id IS NOT OLD.space_id
-  OR (SELECT "after" FROM journal WHERE space_id = NEW.space_id AND uuid = NEW.uuid
-      ORDER BY seq DESC LIMIT 1) IS NOT NEW.hash
-BEGIN SELECT RAISE(ABORT, 'an item changes only through its space'); END;
-
-CREATE TRIGGER {table}_delete_guard BEFORE DELETE ON {table}
-WHEN (SELECT state FROM space WHERE id = OLD.space_id) IS NOT 'moving'
- AND coalesce((SELECT "after" IS NULL FROM journal WHERE space_id = OLD.space_id AND uuid = OLD.uuid
-               ORDER BY seq DESC LIMIT 1), 0) = 0
-BEGIN SELECT RAISE(ABORT, 'an item changes only through its space'); END;
-"""
-
 # What happened, and what the hashes stand for, is never rewritten; the journal of a copy goes with it.
 KEPT = """
 CREATE TRIGGER text_guard BEFORE UPDATE ON text
@@ -312,7 +288,7 @@ def upgrade() -> None:
     connection = op.get_bind()
     statements = [*TABLES.split(";\n"), *(each + "END" for each in KEPT.split("END;\n"))]
     for table, columns in STATE_COLUMNS.items():
-        statements += [each + "END" for each in GUARDS.format(table=table, columns=columns).split("END;\n")]
+        statements += guard(table, columns)
     for statement in statements:
         if statement.strip() not in ("", "END"):
             connection.exec_driver_sql(statement)
