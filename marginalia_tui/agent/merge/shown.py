@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import BindParameter, bindparam, case, func, select
 
@@ -10,7 +10,7 @@ from marginalia_tui.agent.merge.fields import TREE_KIND
 from marginalia_tui.agent.merge.model import FieldChange, FieldType, Hashes, MergeItem, MergePlan, Value
 from marginalia_tui.agent.merge.sides import Sides
 from marginalia_tui.agent.merge.text3 import merge_words
-from marginalia_tui.domain.items import KINDS, Book
+from marginalia_tui.domain.items import KINDS, Book, Shape, item_fields
 from marginalia_tui.domain.tree import StoryTree
 from marginalia_tui.store import tables
 from marginalia_tui.store.content import chunks, get_texts
@@ -51,9 +51,7 @@ def name_and_sort(
                 mentioned.update(str(value) for value in (each.base, each.agent, each.book) if value is not None)
     names = _read_names(tx, space_id, mentioned)
     titles = {uuid: name.title for uuid, name in names.items()}
-    for one in sides.of_kind(Book.KIND):
-        cells = one.book or one.base or one.agent
-        titles[one.uuid] = cells["title"] if cells else ""
+    titles |= _other_names(tx, space_id, sides, titles)
 
     def order(item: MergeItem) -> tuple[int, int, int, int, bool]:
         anchor, depth = anchors.get(item.uuid, (None, 0))
@@ -66,6 +64,37 @@ def name_and_sort(
         children = tuple(sorted(item.children, key=lambda child: (names[child].created, child)))
         named.append(replace(item, title=titles.get(item.uuid, ""), children=children))
     return sorted(named, key=order), titles
+
+
+def _other_names(tx: ReadTx, space_id: int, sides: Sides, known: Mapping[str, str]) -> dict[str, str]:
+    """What the items that are no parts are called, and those that they name: a title, a name, or the first words."""
+    found: dict[str, str] = {}
+    texts: dict[str, bytes] = {}
+    named: dict[str, set[str]] = {}
+    for one in sides.items:
+        cells = one.book or one.base or one.agent
+        if one.kind == TREE_KIND or cells is None:
+            continue
+        found[one.uuid] = str(cells.get("title") or cells.get("name") or "")
+        if not found[one.uuid] and cells.get("text") is not None:
+            texts[one.uuid] = cells["text"]
+        for each in item_fields(one.kind):
+            if each.shape is Shape.REF and each.to not in ("", TREE_KIND):
+                for side in (one.base, one.agent, one.book):
+                    if side is not None and side[each.name] not in (None, *known, *found):
+                        named.setdefault(each.to, set()).add(side[each.name])
+    bodies = get_texts(tx.connection, texts.values())
+    found.update((uuid, _first_words(bodies[key])) for uuid, key in texts.items())
+    for space in (LIBRARY, space_id):
+        for kind, uuids in named.items():
+            # A kind is one of the classes that `get_many` is written for; which one is known only when it runs.
+            for uuid, item in tx.space(space).get_many(cast(type[Book], KINDS[kind]), uuids - found.keys()).items():
+                found[uuid] = (
+                    getattr(item, "title", "")
+                    or getattr(item, "name", "")
+                    or _first_words(str(getattr(item, "text", "")))
+                )
+    return found
 
 
 def _anchor(sides: Sides, part: str) -> tuple[str | None, int]:
