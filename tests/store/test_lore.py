@@ -119,7 +119,7 @@ LOCKED: list[Item] = [
     replace(ROOT, name="Renamed"),
     replace(fact("root"), text="Changed."),
     replace(fact("deep"), enabled=False),
-    replace(DEEP, subbooks=()),
+    replace(SHARED, subbooks=()),
     replace(SHARED, deleted=9),
     Entry(uuid="new", lorebook="harbour", name="New"),
     replace(fact("alone"), lorebook="deep"),  # moved into it
