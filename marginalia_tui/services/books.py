@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import orjson
 from sqlalchemy import select
 
 from marginalia_tui.domain.errors import Ambiguous, Invalid, NotFound
@@ -11,7 +12,7 @@ from marginalia_tui.domain.items import Book
 from marginalia_tui.domain.runs import HOLDING
 from marginalia_tui.store import tables
 from marginalia_tui.store.journal import Act
-from marginalia_tui.store.space import LIBRARY
+from marginalia_tui.store.space import LIBRARY, Space
 from marginalia_tui.store.store import ReadTx, Store
 
 _T = TypeVar("_T")
@@ -19,6 +20,9 @@ _T = TypeVar("_T")
 TITLE_LENGTH = 300
 SHORTEST_PREFIX = 4
 """Characters of a uuid that name a book."""
+TAG_LENGTH = 60
+MAX_TAGS = 100
+"""Tags of a book."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +76,26 @@ def list_books(tx: ReadTx, *, deleted: bool = False) -> list[BookRow]:
     ]
 
 
+def tag_counts(space: Space) -> dict[str, tuple[int, int, int]]:
+    """Tag -> the books, lorebooks and entries of a space that have it, by tag.
+
+    An entry has the tags that it asks for and those whose absence it asks for; what is in the trash has none.
+    """
+    found: dict[str, list[int]] = {}
+    for place, table in enumerate((tables.book, tables.lorebook, tables.entry)):
+        column = table.c
+        cells = [column.tags, column.negative_tags] if table is tables.entry else [column.tags]
+        query = select(*cells).where(column.space_id == space.id)
+        if table is not tables.entry:
+            query = query.where(column.deleted.is_(None), column.tags.is_not(None))
+        for row in space.connection.execute(query):
+            for tag in {tag for cell in row if cell for tag in orjson.loads(cell)}:
+                found.setdefault(tag, [0, 0, 0])[place] += 1
+    return {tag: (counts[0], counts[1], counts[2]) for tag, counts in sorted(found.items())}
+
+
 def find_book(tx: ReadTx, name: str) -> Book:
-    """The book of the library with a title, a uuid, or a unique beginning of either.
+    """The book of the library with a title, a uuid, a unique beginning of either, or unique words of the title.
 
     Raises:
         NotFound: none fits; the sentence lists the books.
@@ -85,6 +107,7 @@ def find_book(tx: ReadTx, name: str) -> Book:
     found = found or [book for book in books if book.title.casefold() == wanted]
     if not found and len(wanted) >= SHORTEST_PREFIX:
         found = [book for book in books if book.title.casefold().startswith(wanted) or book.uuid.startswith(wanted)]
+        found = found or [book for book in books if f" {wanted}" in book.title.casefold()]
     return pick_one(found, name, "book", [book.title for book in books], lambda book: f"{book.title} ({book.uuid})")
 
 
