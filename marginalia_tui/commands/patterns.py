@@ -8,6 +8,7 @@ break); replacing ones are exact.
 import time
 import unicodedata
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Literal
 
 import regex
@@ -48,13 +49,22 @@ class Search:
         mode: `text`, `word` or `regex`.
         case_sensitive: whether capitals count.
         tolerant: whether typographic variants of a text are found too.
+        dot_all: whether the dot of a regular expression is also the end of a line.
+        seconds: the time that it may take in all; without it that of a command.
 
     Raises:
         Invalid: the pattern is empty or no regular expression.
     """
 
     def __init__(
-        self, pattern: str, mode: str = "text", *, case_sensitive: bool = False, tolerant: bool = False
+        self,
+        pattern: str,
+        mode: str = "text",
+        *,
+        case_sensitive: bool = False,
+        tolerant: bool = False,
+        dot_all: bool = False,
+        seconds: float | None = None,
     ) -> None:
         if not pattern:
             raise Invalid("The pattern is empty: give the text to look for.")
@@ -65,13 +75,14 @@ class Search:
         if mode == "word":
             source = rf"(?<![\w]){source}(?![\w])"
         flags = regex.V0 | regex.MULTILINE | (0 if case_sensitive else regex.IGNORECASE)
+        flags |= regex.DOTALL if dot_all else 0
         try:
             self._regex = regex.compile(source, flags)
         except (regex.error, OverflowError, RecursionError) as error:
             raise Invalid(
                 f"{quoted(pattern)} is no regular expression ({error}): correct it, or search with the mode text."
             ) from None
-        self._left = SECONDS
+        self._seconds = self._left = SECONDS if seconds is None else seconds
 
     def find(self, text: str) -> "Iterator[regex.Match[str]]":
         """The places in a text, from the front; those that hold nothing are left out.
@@ -79,14 +90,28 @@ class Search:
         Raises:
             Refused: the time of the command is used up.
         """
-        began = time.monotonic()
-        try:
-            for match in self._regex.finditer(text, timeout=max(self._left, 0.001)):
+        with self._timed() as left:
+            for match in self._regex.finditer(text, timeout=left):
                 if match.end() > match.start():
                     yield match
+
+    def fits(self, text: str) -> bool:
+        """Whether it fits somewhere in a text, be it on nothing, as an expression does that only looks ahead.
+
+        Raises:
+            Refused: the time of the command is used up.
+        """
+        with self._timed() as left:
+            return self._regex.search(text, timeout=left) is not None
+
+    @contextmanager
+    def _timed(self) -> Iterator[float]:
+        began = time.monotonic()
+        try:
+            yield max(self._left, 0.001)
         except TimeoutError:
             raise Refused(
-                f"The search for {quoted(self.pattern)} took longer than {SECONDS:g} seconds and was given up: "
+                f"The search for {quoted(self.pattern)} took longer than {self._seconds:g} seconds and was given up: "
                 "make the pattern simpler (a repeat inside a repeat is slow), or search with the mode text."
             ) from None
         finally:

@@ -3,23 +3,25 @@
 from dataclasses import replace
 from typing import Annotated
 
-import regex
-from pydantic import Field
-
 from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
-from marginalia_tui.commands.omissions import new_omissions
-from marginalia_tui.commands.patterns import Mode, Pattern, Search, around
+from marginalia_tui.commands.patterns import Mode, Search
 from marginalia_tui.commands.references import OpenBook, PartRef, open_book, texts_of
+from marginalia_tui.commands.replacing import (
+    MAX_HITS,
+    DryRun,
+    ExactPattern,
+    IgnoreCase,
+    MaxHits,
+    Replacement,
+    Replacing,
+    check_omissions,
+)
 from marginalia_tui.commands.results import PartHandle, Result
 from marginalia_tui.commands.sentences import counted, quoted
-from marginalia_tui.domain.errors import Invalid, Refused
 from marginalia_tui.domain.items import Part
 from marginalia_tui.store.store import WriteTx
-
-MAX_HITS = 1_000
-SAMPLES = 5
 
 
 class Sample(Result):
@@ -65,33 +67,11 @@ class Replaced(Result):
 )
 def search_replace_parts(
     ctx: Context,
-    pattern: Annotated[
-        Pattern, Param("what to look for, capitals and all", for_model="The exact text to look for. Capitals count.")
-    ],
-    replacement: Annotated[
-        str,
-        Field(max_length=10_000),
-        Param(
-            r"what to put there; with regex \1 is the first group",
-            for_model=r"The text to put there. With mode regex, \1 is what the first group found.",
-        ),
-    ],
+    pattern: ExactPattern,
+    replacement: Replacement,
     mode: Mode = "text",
-    max_hits: Annotated[
-        int,
-        Field(ge=1, le=1_000_000),
-        Param(
-            "refuse when there are more places than this",
-            for_model="The most places to change. When there are more, nothing is changed. Leave it out for 1000.",
-        ),
-    ] = MAX_HITS,
-    dry_run: Annotated[
-        bool,
-        Param(
-            "only count, and show five places",
-            for_model="true: change nothing, only return hits and samples.",
-        ),
-    ] = False,
+    max_hits: MaxHits = MAX_HITS,
+    dry_run: DryRun = False,
     part: Annotated[
         PartRef | None,
         Param(
@@ -99,17 +79,14 @@ def search_replace_parts(
             for_model="Leave it out for all parts of the active branch, or pass the handle of one part.",
         ),
     ] = None,
-    ignore_case: Annotated[
-        bool, Param("whether capitals do not count", for_model="true: capitals do not count.")
-    ] = False,
+    ignore_case: IgnoreCase = False,
 ) -> Effect[Replaced] | Replaced:
     """Replaces every place of a text, a word or a regular expression in the parts of the active branch."""
-    search = Search(pattern, mode, case_sensitive=not ignore_case)
+    replacing = Replacing(pattern, replacement, mode, ignore_case=ignore_case)
     with open_book(ctx) as opened:
         chain = opened.tree.active if part is None else [opened.written_part(part)]
-    texts, samples, hits = _replace_all(
-        ctx, opened, chain, search, replacement if mode == "regex" else None, replacement
-    )
+    texts, samples = _replace_all(ctx, opened, chain, replacing)
+    hits = replacing.hits
     changes = {uuid: text for uuid, (old, text) in texts.items() if old != text}
     if not hits:
         note = _nothing_found(ctx, chain, pattern, mode)
@@ -117,17 +94,9 @@ def search_replace_parts(
     result = Replaced(dry_run=dry_run, hits=hits, parts=len(texts), samples=samples)
     if dry_run:
         return result
-    if hits > max_hits:
-        raise Refused(
-            f"{quoted(pattern)} is there {hits:,} times, more than maxHits ({max_hits:,}): nothing was changed. "
-            f"Make the pattern narrower, or give maxHits {hits}."
-        )
+    replacing.check_limit(max_hits)
     for old, text in texts.values():
-        if added := new_omissions(old, text):
-            raise Invalid(
-                f"The replacement would leave {quoted(added[0])} in the text, which stands for words that are left "
-                "out: nothing was changed."
-            )
+        check_omissions(old, text)
     more = [f"and {counted(hits - len(samples), 'further place')}"] if hits > len(samples) else []
     ctx.confirm(
         f"Replace {quoted(pattern)} by {quoted(replacement)}: {counted(hits, 'place')} in "
@@ -145,52 +114,18 @@ def search_replace_parts(
 
 
 def _replace_all(
-    ctx: Context,
-    opened: OpenBook,
-    chain: list[str],
-    search: Search,
-    template: str | None,
-    replacement: str,
-) -> tuple[dict[str, tuple[str, str]], list[Sample], int]:
-    """The texts with a place, before and after; the first samples; the number of places."""
+    ctx: Context, opened: OpenBook, chain: list[str], replacing: Replacing
+) -> tuple[dict[str, tuple[str, str]], list[Sample]]:
+    """The texts with a place, before and after; the first samples."""
     texts: dict[str, tuple[str, str]] = {}
     samples: list[Sample] = []
-    hits = 0
     for uuid, body in texts_of(ctx, chain, "Searching"):
-        pieces: list[str] = []
-        end = 0
-        for match in search.find(body):
-            new = replacement if template is None else _expanded(match, template)
-            pieces += [body[end : match.start()], new]
-            end = match.end()
-            hits += 1
-            if len(samples) < SAMPLES:
-                before, after = around(body, match.start(), match.end(), 25)
-                samples.append(
-                    Sample(
-                        position=opened.depths[uuid],
-                        part=uuid,
-                        before=before + _short(match.group()) + after,
-                        after=before + _short(new) + after,
-                    )
-                )
-        if pieces:
-            texts[uuid] = (body, "".join([*pieces, body[end:]]))
-    return texts, samples, hits
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 120 else text[:119] + "\u2026"
-
-
-def _expanded(match: "regex.Match[str]", template: str) -> str:
-    try:
-        return match.expand(template)
-    except (regex.error, IndexError, KeyError) as error:
-        raise Invalid(
-            f"The replacement {quoted(template)} names a group that the pattern does not have ({error}): "
-            r"\1 is the first pair of brackets in it."
-        ) from None
+        if done := replacing.replace(body):
+            new, places = done
+            texts[uuid] = (body, new)
+            position = opened.depths[uuid]
+            samples += [Sample(position=position, part=uuid, before=old, after=new) for old, new in places]
+    return texts, samples
 
 
 def _nothing_found(ctx: Context, chain: list[str], pattern: str, mode: str) -> str:
