@@ -1,5 +1,6 @@
 """Commands that search the book. They never write, and a slow pattern is given up after half a minute."""
 
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from marginalia_tui.commands.bounds import LIMIT, Limit, Offset, Page, page_fields
@@ -9,9 +10,13 @@ from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.patterns import Mode, Pattern, Search, around
 from marginalia_tui.commands.references import BranchRef, OpenBook, PlaceRef, open_book, texts_of
 from marginalia_tui.commands.results import PartHandle, Result
+from marginalia_tui.commands.suites.history import moment
+from marginalia_tui.services.versions import Version, earlier_texts
 
 MATCH = 200
 """Characters of a match that are shown."""
+AT_ONCE = 50
+"""Parts whose versions are searched in one transaction."""
 
 CaseSensitive = Annotated[
     bool,
@@ -20,6 +25,17 @@ CaseSensitive = Annotated[
         for_model="true: capitals count. Leave it out to find both.",
     ),
 ]
+
+
+class HitVersion(Result):
+    """An earlier version of a part."""
+
+    number: int
+    when: str | None = None
+    who: str
+
+    def __str__(self) -> str:
+        return f"{self.number} ({self.who}{', ' + self.when if self.when else ''})"
 
 
 class SearchHit(Result):
@@ -31,6 +47,8 @@ class SearchHit(Result):
     branch: int | None = None
     hits: int
     first: str
+    version: HitVersion | None = None
+    """There when only an earlier version of the part holds the text: the newest that does."""
 
 
 class SearchHits(Page):
@@ -70,6 +88,13 @@ def search_parts(
     ] = None,
     offset: Offset = 0,
     limit: Limit = LIMIT,
+    include_versions: Annotated[
+        bool,
+        Param(
+            "whether earlier versions of the parts are searched too",
+            for_model="true: also find parts that held the text earlier. Their rows have version.",
+        ),
+    ] = False,
 ) -> SearchHits:
     """Finds the parts that contain a text, capitals or not, in all branches."""
     search = Search(text, tolerant=True)
@@ -77,26 +102,50 @@ def search_parts(
         parts = opened.all_parts() if branch is None else opened.branch(branch)
     total = hits = 0
     rows: list[SearchHit] = []
+    without: list[str] = []
     for uuid, body in texts_of(ctx, parts, "Searching"):
         places = [match.span() for match in search.find(body)]
         if places:
             hits += len(places)
             if offset <= total < offset + limit:
-                start, end = places[0]
-                before, after = around(body, start, end)
-                rows.append(_hit(opened, uuid, len(places), f"{before}{body[start:end][:MATCH]}{after}"))
+                rows.append(_hit(opened, uuid, body, places))
             total += 1
+        else:
+            without.append(uuid)
+    for uuid, version, body in _earlier(ctx, search, without) if include_versions else ():
+        if offset <= total < offset + limit:
+            rows.append(_hit(opened, uuid, body, [match.span() for match in search.find(body)], version))
+        total += 1
     return SearchHits(hits=hits, parts=rows, **page_fields(total, offset, len(rows)))
 
 
-def _hit(opened: OpenBook, uuid: str, hits: int, first: str) -> SearchHit:
+def _earlier(ctx: Context, search: Search, parts: Sequence[str]) -> Iterator[tuple[str, Version, str]]:
+    """The newest earlier version that holds the text, of each part that has one, and the text of it."""
+    for start in range(0, len(parts), AT_ONCE):
+        with ctx.reading() as space:
+            found = earlier_texts(space, parts[start : start + AT_ONCE])
+        ctx.status("Searching earlier versions", f"part {start + 1:,} of {len(parts):,}", done=start, total=len(parts))
+        for uuid, known in found.items():
+            ctx.check()
+            for version, text in known:
+                if any(search.find(text)):
+                    yield uuid, version, text
+                    break
+
+
+def _hit(
+    opened: OpenBook, uuid: str, body: str, places: Sequence[tuple[int, int]], version: Version | None = None
+) -> SearchHit:
+    start, end = places[0]
+    before, after = around(body, start, end)
     return SearchHit(
         position=opened.depths[uuid],
         part=uuid,
         title=opened.row(uuid).title,
         branch=opened.off_branch(uuid),
-        hits=hits,
-        first=" ".join(first.split()),
+        hits=len(places),
+        first=" ".join(f"{before}{body[start:end][:MATCH]}{after}".split()),
+        version=version and HitVersion(number=version.number, when=moment(version.act.at), who=version.act.who),
     )
 
 
