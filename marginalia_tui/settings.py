@@ -32,6 +32,17 @@ class Settings(BaseModel):
     """Runs that work at once, at most."""
     token_budget: Annotated[int, Field(ge=0)] = 0
     """Tokens of one run, over the budgets of the agents; 0 is no limit."""
+    default_language: str = ""
+    """What holds for every book whose folders and own facts say nothing, and so for the next ones; empty: built in."""
+    default_pov: str = ""
+    default_tense: str = ""
+    default_style: str = ""
+    default_model: str = ""
+    """The name of a model."""
+    default_prompts: dict[str, str] = {}
+    """Name of a prompt (`domain.prompts`) -> its template."""
+    backups_kept: Annotated[int, Field(ge=1)] = 5
+    """Automatic backups of each book that are kept."""
 
 
 def load_settings(home: Path) -> Settings:

@@ -1,11 +1,28 @@
 """The registry as it ships."""
 
 from marginalia_tui.commands.registry import Registry
-from marginalia_tui.commands.suites import book, edit, help, read, replace, search, structure
+from marginalia_tui.commands.suites import (
+    annotate,
+    annotations,
+    blame,
+    book,
+    booksettings,
+    compare,
+    edit,
+    folders,
+    help,
+    history,
+    read,
+    replace,
+    search,
+    structure,
+)
 
 
 def builtin_registry() -> Registry:
     """A new registry with the suites of the studio."""
     registry = Registry()
     registry.register(read, search, edit, replace, structure, book, help)
+    registry.register(folders, booksettings)
+    registry.register(annotations, annotate, history, compare, blame)
     return registry

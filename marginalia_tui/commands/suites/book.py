@@ -48,7 +48,8 @@ class BookChanged(Result):
     returns="the fields that were changed",
     example='/set-book-info "A new title"',
     for_model="Changes the title, author, description, language, point of view, tense or style of the book. Pass only "
-    "the fields that should change. Returns the fields that were changed. It does not change any part.",
+    "the fields that should change. Returns the fields that were changed. It does not change any part. One space takes "
+    "a language, point of view, tense or style away: the book then inherits it.",
 )
 def set_book_info(
     ctx: Context,
@@ -60,12 +61,12 @@ def set_book_info(
     tense: Annotated[Lines, Param("the tense, such as past")] = None,
     style: Annotated[Lines, Param("the style, in a few words")] = None,
 ) -> Effect[BookChanged]:
-    """Changes the facts of the book: `""` leaves a field as it is, a space in quotes empties it."""
+    """Changes the facts of the book: `""` leaves a field as it is, a space in quotes empties or inherits it."""
     given: dict[str, Any] = {
         "title": title if title is None else check_title(title),
         "author": author,
         "description": description,
-        "language": language if language is None else _language(language),
+        "language": language if language is None else check_language(language),
         "pov": pov,
         "tense": tense,
         "style": style,
@@ -85,8 +86,13 @@ def set_book_info(
     return Effect(apply)
 
 
-def _language(code: str) -> str:
-    if not _LANGUAGE.fullmatch(code.strip()):
+def check_language(code: str) -> str:
+    """The code of a language; empty (it is inherited) for spaces.
+
+    Raises:
+        Invalid: it is no code.
+    """
+    if code.strip() and not _LANGUAGE.fullmatch(code.strip()):
         raise Invalid(f"The language is a code such as en, de or pt-BR, not {quoted(code)}.")
     return code.strip()
 

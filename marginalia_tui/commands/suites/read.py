@@ -22,14 +22,26 @@ from marginalia_tui.commands.references import BranchRef, OpenBook, PlaceRef, op
 from marginalia_tui.commands.results import BookHandle, PartHandle, Result
 from marginalia_tui.commands.sentences import counted
 from marginalia_tui.domain.errors import Invalid
+from marginalia_tui.domain.inherit import Source
 from marginalia_tui.domain.items import Part
+from marginalia_tui.domain.prompts import PROMPTS
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.llm.tokens import count_tokens
 from marginalia_tui.services.books import holder
+from marginalia_tui.services.effective import inherited
+from marginalia_tui.services.folders import path_names
+from marginalia_tui.store.space import LIBRARY
+
+
+class InheritedRow(Result):
+    """A fact that the book does not say itself, and where it comes from."""
+
+    field: str
+    source: str
 
 
 class BookInfo(Result):
-    """The facts about a book. `parts` and `words` count the active branch."""
+    """The facts about a book, those that it inherits too. `parts` and `words` count the active branch."""
 
     book: BookHandle
     title: str
@@ -39,6 +51,15 @@ class BookInfo(Result):
     pov: str
     tense: str
     style: str
+    model: str | None = None
+    """The model that writes in it; None: whoever asks for one chooses."""
+    tags: list[str]
+    folder: str | None = None
+    """The path of the folder that it stands in, for the author."""
+    own: list[str]
+    """Which of language, point of view, tense, style, model and prompts it says itself."""
+    inherited: list[InheritedRow]
+    """Those that a folder or the author's defaults say."""
     parts: int
     words: int
     all_parts: int
@@ -55,23 +76,36 @@ class BookInfo(Result):
     severity=Severity.READ,
     returns="title, author, language, style, and how many parts and words there are",
     example="/get-book-info",
-    for_model="Returns the title, author, language, point of view, tense and style of the book, and how many parts "
-    "and words it has. Takes no arguments. Call list-parts next to see the parts.",
+    for_model="Returns the title, author, language, point of view, tense, style and tags of the book, and how many "
+    "parts and words it has. own names the facts that the book says itself; the others are inherited. Takes no "
+    "arguments. Call list-parts next to see the parts.",
 )
 def get_book_info(ctx: Context) -> BookInfo:
     """Shows the title, author, language and style of the book, and how large it is."""
     with open_book(ctx) as opened:
         book, tree = opened.book, opened.tree
+        holds = inherited(opened.space, book)
+        says = {**holds.values(), **{f"prompt {name}": holds.prompt(name) for name in PROMPTS}}
+        path = [] if ctx.scope.is_agent else path_names(opened.space.tx.space(LIBRARY), book.folder)
         held_by = None if ctx.scope.is_agent else holder(opened.space.tx, book.uuid)
         return BookInfo(
             book=book.uuid,
             title=book.title,
             author=book.author,
             description=book.description,
-            language=book.language,
-            pov=book.pov,
-            tense=book.tense,
-            style=book.style,
+            language=says["language"].value,
+            pov=says["pov"].value,
+            tense=says["tense"].value,
+            style=says["style"].value,
+            model=says["model"].value or None,
+            tags=list(book.tags),
+            folder=" / ".join(path) or None,
+            own=[name for name, found in says.items() if found.own],
+            inherited=[
+                InheritedRow(field=name, source=found.where)
+                for name, found in says.items()
+                if found.source in (Source.FOLDER, Source.DEFAULTS)
+            ],
             parts=len(tree.active),
             words=sum(opened.row(uuid).words for uuid in tree.active),
             all_parts=len(tree.rows),
