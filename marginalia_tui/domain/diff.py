@@ -56,12 +56,33 @@ def word_diff(before: str, after: str) -> list[Segment]:
         script.same(before)
         return script.segments()
     left, right = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    for same, old, new in _aligned(left, right):
+    for same, old, new in _runs(_merged(_aligned(left, right))):
         if same:
             script.same("".join(old))
         else:
             _diff_words("".join(old), "".join(new), script)
     return script.segments()
+
+
+def _runs(parts: list["Part"]) -> Iterator["Part"]:
+    """The same script of lines where a blank line does not part a change in which paragraphs came or went.
+
+    Blank lines are all the same, so that they would pair any paragraph with any other.
+    """
+    place = 0
+    while place < len(parts):
+        end = place + 1
+        while not parts[place][0] and end + 1 < len(parts) and not "".join(parts[end][1]).strip():
+            end += 2
+        run = parts[place:end]
+        if _paragraphs(old for _, old, _ in run) != _paragraphs(new for _, _, new in run):
+            run = _merged((False, old, new) for _, old, new in run)
+        yield from run
+        place = end
+
+
+def _paragraphs(parts: Iterable[Sequence[str]]) -> int:
+    return sum(not line.isspace() for lines in parts for line in lines)
 
 
 def _compare_texts(old: str, new: str) -> Iterator[tuple[bool, slice, slice]]:

@@ -97,3 +97,10 @@ def test_few_edits_in_a_long_paragraph_are_found() -> None:
     segments = word_diff(" ".join(words), " ".join(edited))
     assert sum(segment.kind is Kind.ADDED for segment in segments) == len(range(100, 20_000, 400))
     assert sum(len(s.text) for s in segments if s.kind is Kind.ADDED) < 1_000
+
+
+def test_a_blank_line_does_not_pair_a_new_paragraph_with_an_old_one() -> None:
+    old = "The lamp was lit at dusk, and nobody saw who lit it.\n\nRain fell."
+    new = "It was winter.\n\nThe lamp was lit at dawn, and nobody saw who lit it.\n\nRain fell."
+    kept = "".join(each.text for each in word_diff(old, new) if each.kind is Kind.SAME)
+    assert kept == "The lamp was lit at , and nobody saw who lit it.\n\nRain fell."

@@ -13,7 +13,6 @@ from marginalia_tui.commands.sentences import counted
 from marginalia_tui.commands.suites.history import VersionNumber
 from marginalia_tui.domain.compare import sentence_diff
 from marginalia_tui.domain.diff import Kind, Segment, word_diff
-from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.services import versions
 
@@ -66,10 +65,9 @@ def compare_versions(
     """Shows what differs between two versions of a part, word by word."""
     with open_book(ctx) as opened:
         uuid = opened.read_part(part)
-        first, known = versions.find_version(opened.space, uuid, older)
-        second, _ = versions.find_version(opened.space, uuid, newer)
-        if len(known) == 1:
-            raise Invalid("This part has one version only: there is nothing to compare it with.")
+        second, known = versions.find_version(opened.space, uuid, newer)
+        # A part that was never changed has no version before it.
+        first = second if older == -1 and len(known) == 1 else versions.find_version(opened.space, uuid, older)[0]
         texts = versions.texts_of_versions(opened.space, [first, second])
     changes = list(_changes(word_diff(texts[first.key], texts[second.key]), texts[second.key]))
     rows, page = page_of(changes, offset, limit)
@@ -111,7 +109,7 @@ class SentenceRow(Result):
 
     part: PartHandle
     position: int
-    sentence_number: int
+    number: int
     """Its place among the sentences of its part, from 1."""
     text: str
 
@@ -168,32 +166,26 @@ def compare_parts(
     """Compares two parts sentence by sentence."""
     with open_book(ctx) as opened:
         first, second = opened.read_part(part), opened.read_part(other)
-        if first == second:
-            raise Invalid("That is the same part twice: give two parts.")
         texts = opened.space.texts([first, second])
         positions = {uuid: opened.depths[uuid] for uuid in (first, second)}
     segments = sentence_diff(texts[first], texts[second])
     differing: list[SentenceRow] = []
-    counts = {first: 0, second: 0}
+    numbers = [0, 0]
     for each in segments:
-        sides = {Kind.SAME: (first, second), Kind.REMOVED: (first,), Kind.ADDED: (second,)}[each.kind]
+        sides = {Kind.SAME: (0, 1), Kind.REMOVED: (0,), Kind.ADDED: (1,)}[each.kind]
         for side in sides:
-            counts[side] += 1
+            numbers[side] += 1
         if len(sides) == 1:
+            uuid = (first, second)[sides[0]]
             differing.append(
-                SentenceRow(
-                    part=sides[0],
-                    position=positions[sides[0]],
-                    sentence_number=counts[sides[0]],
-                    text=_cut(each.text),
-                )
+                SentenceRow(part=uuid, position=positions[uuid], number=numbers[sides[0]], text=_cut(each.text))
             )
     rows, page = page_of(differing, offset, limit)
-    removed = sum(each.part == first for each in differing)
+    only_first = sum(each.kind is Kind.REMOVED for each in segments)
     return PartsCompared(
-        same=counts[first] - removed,
-        only_first=removed,
-        only_second=len(differing) - removed,
+        same=numbers[0] - only_first,
+        only_first=only_first,
+        only_second=len(differing) - only_first,
         differing=list(rows),
         **page,
     )
