@@ -24,7 +24,7 @@ def sentences(text: str) -> list[str]:
 
 
 def sentence_diff(before: str, after: str) -> list[Segment]:
-    """The sentences of two texts in order: those of both, those only before, those only after.
+    """The sentences of two texts in order, what is only before ahead of what is only after.
 
     Raises:
         Refused: there are too many of them.
@@ -43,10 +43,14 @@ def sentence_diff(before: str, after: str) -> list[Segment]:
             "compare shorter parts."
         )
     found = [Segment(Kind.SAME, each) for each in old[:head]]
+    removed: list[Segment] = []
+    added: list[Segment] = []
     for code in LCSseq.opcodes(left, right):
         if code.tag == "equal":
-            found += [Segment(Kind.SAME, each) for each in left[code.src_start : code.src_end]]
-            continue
-        found += [Segment(Kind.REMOVED, each) for each in left[code.src_start : code.src_end]]
-        found += [Segment(Kind.ADDED, each) for each in right[code.dest_start : code.dest_end]]
+            found += [*removed, *added, *(Segment(Kind.SAME, each) for each in left[code.src_start : code.src_end])]
+            removed, added = [], []
+        else:
+            removed += [Segment(Kind.REMOVED, each) for each in left[code.src_start : code.src_end]]
+            added += [Segment(Kind.ADDED, each) for each in right[code.dest_start : code.dest_end]]
+    found += [*removed, *added]
     return found + [Segment(Kind.SAME, each) for each in old[len(old) - tail :]]
