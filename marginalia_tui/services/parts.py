@@ -10,6 +10,7 @@ from dataclasses import replace
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.tree import StoryTree
+from marginalia_tui.services import summaries
 from marginalia_tui.store.space import Space, WritableSpace
 
 TURN_FIELDS = ("title", "instructions", "scene", "pov", "present")
@@ -45,16 +46,17 @@ def insert_part(
 
 
 def branch_part(space: WritableSpace, part: str) -> Part:
-    """A copy of a part as a new swipe beside it, which becomes the end of the active branch."""
+    """A copy of a part, its summary with it, as a new swipe beside it: the end of the active branch."""
     source = space.get(Part, part)
     clock = space.tx.store.clock
     copy = replace(source, uuid=clock.new_uuid(), created=clock.now())
     space.put([copy, replace(space.get(Book, source.book), active_leaf=copy.uuid)])
+    summaries.copy_to(space, part, copy.uuid)
     return copy
 
 
 def delete_part(space: WritableSpace, part: str) -> list[str]:
-    """Deletes a part; what followed it follows its parent.
+    """Deletes a part with its summaries and notes; what followed it follows its parent.
 
     Returns:
         The parts that moved up.
@@ -66,6 +68,7 @@ def delete_part(space: WritableSpace, part: str) -> list[str]:
         tree = StoryTree((row for row in space.outline(book.uuid) if row.uuid != part), None)
         leaf = tree.leaf_below(gone.parent) if gone.parent else tree.active_leaf
         book = replace(book, active_leaf=leaf)
+    summaries.leave_part(space, part)
     space.put([*(replace(child, parent=gone.parent) for child in children.values()), book])
     space.delete(Part, [part])
     return list(children)

@@ -20,6 +20,7 @@ from marginalia_tui.commands.results import PartHandle, Result
 from marginalia_tui.commands.results import Prose as Passage
 from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.commands.suites.read import version_of
+from marginalia_tui.commands.summary_references import Outdated, SummaryWatch
 from marginalia_tui.domain.errors import Ambiguous, Invalid, NotFound, Stale
 from marginalia_tui.domain.items import Part
 from marginalia_tui.domain.words import count_words
@@ -44,6 +45,7 @@ class PartChanged(Result):
     version: str
     warning: str | None = None
     passage: Passage | None = None
+    outdated_summaries: Outdated | None = None
 
     def sentence(self) -> str:
         """What became of the part."""
@@ -224,6 +226,7 @@ def _write(
 
     def apply(tx: WriteTx) -> PartChanged:
         space = tx.space(ctx.scope.space)
+        watch = SummaryWatch(space, ctx.scope.open_book)
         changed = space.put([replace(space.get(Part, uuid), text=text)])
         return PartChanged(
             result="changed" if changed else "unchanged",
@@ -233,6 +236,7 @@ def _write(
             version=version_of(space.hashes(Part, [uuid])[uuid]),
             passage=passage if changed else None,
             warning=warning,
+            outdated_summaries=watch.outdated() if changed else None,
         )
 
     return Effect(apply, reads={("part", uuid): seen})

@@ -26,6 +26,7 @@ from marginalia_tui.commands.references import PartRef, PlaceRef, open_book
 from marginalia_tui.commands.results import BookHandle, PartHandle, Result
 from marginalia_tui.commands.sentences import counted
 from marginalia_tui.commands.suites.read import version_of
+from marginalia_tui.commands.summary_references import Outdated, SummaryWatch
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.words import count_words
@@ -174,6 +175,7 @@ class VersionRestored(Result):
     words: int
     version: str
     begins: str
+    outdated_summaries: Outdated | None = None
 
     def sentence(self) -> str:
         """What became of the part."""
@@ -205,6 +207,7 @@ def restore_version(ctx: Context, part: PartRef, version: VersionNumber) -> Effe
 
     def apply(tx: WriteTx) -> VersionRestored:
         space = tx.space(ctx.scope.space)
+        watch = SummaryWatch(space, ctx.scope.open_book)
         changed = space.put([replace(space.get(Part, value.uuid), text=text)])
         return VersionRestored(
             result="changed" if changed else "unchanged",
@@ -214,6 +217,7 @@ def restore_version(ctx: Context, part: PartRef, version: VersionNumber) -> Effe
             words=count_words(text),
             version=version_of(space.hashes(Part, [value.uuid])[value.uuid]),
             begins=first_words(text),
+            outdated_summaries=watch.outdated(),
         )
 
     return Effect(apply, reads={("part", value.uuid): seen})

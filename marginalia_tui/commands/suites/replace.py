@@ -20,6 +20,7 @@ from marginalia_tui.commands.replacing import (
 )
 from marginalia_tui.commands.results import PartHandle, Result
 from marginalia_tui.commands.sentences import counted, quoted
+from marginalia_tui.commands.summary_references import Outdated, SummaryWatch
 from marginalia_tui.domain.items import Part
 from marginalia_tui.store.store import WriteTx
 
@@ -41,6 +42,7 @@ class Replaced(Result):
     parts: int
     note: str | None = None
     samples: list[Sample]
+    outdated_summaries: Outdated | None = None
 
     def sentence(self) -> str:
         """The numbers in words."""
@@ -106,9 +108,10 @@ def search_replace_parts(
 
     def apply(tx: WriteTx) -> Replaced:
         space = tx.space(ctx.scope.space)
+        watch = SummaryWatch(space, ctx.scope.open_book)
         parts = space.get_many(Part, list(changes))
         space.put([replace(value, text=changes[uuid]) for uuid, value in parts.items()])
-        return result
+        return result.model_copy(update={"outdated_summaries": watch.outdated()})
 
     return Effect(apply, reads={("part", uuid): opened.row(uuid).hash for uuid in changes})
 

@@ -14,6 +14,7 @@ from marginalia_tui.commands.references import OpenBook, PartRef, open_book
 from marginalia_tui.commands.results import PartHandle, Result
 from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.commands.suites.edit import Prose
+from marginalia_tui.commands.summary_references import Outdated, SummaryWatch
 from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.words import count_words
@@ -43,6 +44,7 @@ class PartMade(Result):
     position: int
     title: str
     words: int
+    outdated_summaries: Outdated | None = None
 
     def sentence(self) -> str:
         """Where it is."""
@@ -132,7 +134,9 @@ def insert_part(
     def apply(tx: WriteTx) -> PartMade:
         space = tx.space(ctx.scope.space)
         _still_there(space, above)
-        return _made(space, parts.insert_part(space, ctx.scope.open_book, above, text, fields), depths)
+        watch = SummaryWatch(space, ctx.scope.open_book)
+        part = parts.insert_part(space, ctx.scope.open_book, above, text, fields)
+        return _made(space, part, depths, watch.outdated())
 
     return Effect(apply)
 
@@ -166,6 +170,7 @@ class PartDeleted(Result):
     result: str
     title: str
     moved_up: int
+    outdated_summaries: Outdated | None = None
 
     def sentence(self) -> str:
         """What was done."""
@@ -200,8 +205,12 @@ def delete_part(ctx: Context, part: PartRef) -> Effect[PartDeleted]:
     )
 
     def apply(tx: WriteTx) -> PartDeleted:
-        moved = parts.delete_part(tx.space(ctx.scope.space), uuid)
-        return PartDeleted(result="deleted", title=value.title, moved_up=len(moved))
+        space = tx.space(ctx.scope.space)
+        watch = SummaryWatch(space, ctx.scope.open_book)
+        moved = parts.delete_part(space, uuid)
+        return PartDeleted(
+            result="deleted", title=value.title, moved_up=len(moved), outdated_summaries=watch.outdated()
+        )
 
     return Effect(apply, reads={("part", uuid): seen})
 
@@ -283,14 +292,20 @@ def _still_there(space: Space, uuid: str | None) -> None:
         raise NotFound("The part was deleted meanwhile: nothing was changed. list-parts shows the parts.")
 
 
-def _made(space: Space, part: Part, depths: Mapping[str, int]) -> PartMade:
+def _made(space: Space, part: Part, depths: Mapping[str, int], outdated: Outdated | None = None) -> PartMade:
     """The answer; the tree is read again only when the parent was not there a moment ago."""
     above = part.parent
     if above is None or above in depths:
         position = 1 if above is None else depths[above] + 1
     else:
         position = parts.story_tree(space, space.get(Book, part.book)).position(part.uuid)
-    return PartMade(part=part.uuid, position=position, title=part.title, words=count_words(part.text))
+    return PartMade(
+        part=part.uuid,
+        position=position,
+        title=part.title,
+        words=count_words(part.text),
+        outdated_summaries=outdated,
+    )
 
 
 def _refuse_omissions(text: str) -> None:
