@@ -14,8 +14,11 @@ from marginalia_tui.commands.suites import (
     history,
     read,
     replace,
+    reshape,
     search,
     structure,
+    summaries,
+    trash,
 )
 
 
@@ -23,6 +26,7 @@ def builtin_registry() -> Registry:
     """A new registry with the suites of the studio."""
     registry = Registry()
     registry.register(read, search, edit, replace, structure, book, help)
-    registry.register(folders, booksettings)
+    registry.register(folders, booksettings, trash)
+    registry.register(summaries, reshape)
     registry.register(annotations, annotate, history, compare, blame)
     return registry
