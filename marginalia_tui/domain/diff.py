@@ -7,7 +7,7 @@ and one addition: a script that saves three common words of a page can't be read
 """
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -21,6 +21,8 @@ _CELLS = 30_000_000
 """The largest product of two lengths that is compared word by word (the matrix takes an eighth of it in bytes)."""
 _ALIKE = 0.33
 """Stretches that share less than this part of their words are told as replaced."""
+_NEAR = 60
+"""Characters beside what differs that are looked at with it, for where a change had best begin."""
 _ISLAND = 2
 """As few common words between two larger changes are told as changed too."""
 
@@ -194,15 +196,46 @@ def _once(tokens: Sequence[str]) -> dict[str, int]:
 
 def _diff_words(before: str, after: str, script: "_Script") -> None:
     """The words of two stretches that are not equal."""
+    head, tail = _ends(before, after)
+    known = head + tail >= _ALIKE * min(len(before), len(after))
+    if known:
+        script.same(before[:head])
+        end = before[len(before) - tail :]
+        before, after = before[head : len(before) - tail], after[head : len(after) - tail]
     left, right = _TOKEN.findall(before), _TOKEN.findall(after)
-    if not left or not right or not _alike(left, right):
+    if not left or not right or not (known or _alike(left, right)):
         script.change(before, after)
-        return
-    for same, old, new in _slid(_joined(_merged(_aligned(left, right)))):
-        if same:
-            script.same("".join(old))
-        else:
-            script.change("".join(old), "".join(new))
+    else:
+        for same, old, new in _slid(_joined(_merged(_aligned(left, right)))):
+            if same:
+                script.same("".join(old))
+            else:
+                script.change("".join(old), "".join(new))
+    if known:
+        script.same(end)
+
+
+def _ends(before: str, after: str) -> tuple[int, int]:
+    """How many characters both begin and end with, whole words, without those nearest to what differs."""
+    head = _longest(min(len(before), len(after)), lambda count: before[:count] == after[:count])
+    most = min(len(before), len(after)) - head
+    tail = _longest(most, lambda count: before[len(before) - count :] == after[len(after) - count :])
+    head = before.rfind(" ", 0, max(0, head - _NEAR)) + 1
+    place = before.find(" ", len(before) - tail + _NEAR)
+    while place >= 0 and before[place + 1 : place + 2].isspace():
+        place = before.find(" ", place + 1)
+    while head and before[head].isspace():
+        head = before.rfind(" ", 0, head - 1) + 1
+    return head, 0 if place < 0 else len(before) - place - 1
+
+
+def _longest(most: int, holds: Callable[[int], bool]) -> int:
+    """The largest count up to `most` for which it holds; it holds for all below that."""
+    low = 0
+    while low < most:
+        middle = (low + most + 1) // 2
+        low, most = (middle, most) if holds(middle) else (low, middle - 1)
+    return low
 
 
 Part = tuple[bool, Sequence[str], Sequence[str]]
