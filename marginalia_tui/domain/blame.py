@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from marginalia_tui.domain.diff import Kind, word_diff
-from marginalia_tui.domain.words import find_words
+from marginalia_tui.domain.words import count_words, find_words
 
 T = TypeVar("T", bound=Hashable)
 U = TypeVar("U", bound=Hashable)
@@ -52,6 +52,8 @@ def blame(versions: Iterable[tuple[T, str]], detail: Detail[T] | None = None) ->
 
 def carried(stretches: Sequence[Stretch[T]], before: str, after: str, added: U) -> list[Stretch[T | U]]:
     """What becomes of stretches of one text in another: what stays keeps its owner, what is new is of `added`."""
+    if not before:
+        return [Stretch(0, len(after), added)] if after else []
     return list(_joined(_carried(stretches, before, after, added)))
 
 
@@ -63,19 +65,40 @@ def laid_over(stretches: Sequence[Stretch[T]], by: Sequence[Stretch[U | None]], 
 def words_of(text: str, stretches: Sequence[Stretch[T]]) -> dict[T, int]:
     """The words of each owner; a word of several is of the one that has its first letter."""
     counts: dict[T, int] = {}
-    if not stretches:
-        return counts
-    if len(stretches) == 1:
-        return {stretches[0].owner: len(find_words(text))}
-    place = number = 0
-    for word in find_words(text):
-        place = text.index(word, place)
-        while stretches[number].end <= place:
-            number += 1
-        owner = stretches[number].owner
-        counts[owner] = counts.get(owner, 0) + 1
-        place += len(word)
-    return counts
+    place = 0
+    for number, each in enumerate(stretches):
+        # A word may reach over the end of a stretch: it is looked at with all that has no space in it.
+        end = len(text) if number == len(stretches) - 1 else _space_before(text, place, each.end)
+        if end > place:
+            counts[each.owner] = counts.get(each.owner, 0) + count_words(text[place:end])
+            place = end
+        if place < each.end:
+            over = _space_behind(text, each.end)
+            for start in _word_starts(text, place, over):
+                owner = next(one.owner for one in stretches[number:] if start < one.end)
+                counts[owner] = counts.get(owner, 0) + 1
+            place = over
+    return {owner: number for owner, number in counts.items() if number}
+
+
+def _space_before(text: str, start: int, end: int) -> int:
+    """The end of the last space of a stretch; its begin when it has none."""
+    while end > start and not text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def _space_behind(text: str, place: int) -> int:
+    while place < len(text) and not text[place].isspace():
+        place += 1
+    return place
+
+
+def _word_starts(text: str, start: int, end: int) -> Iterator[int]:
+    for word in find_words(text[start:end]):
+        start = text.index(word, start)
+        yield start
+        start += len(word)
 
 
 def _carried(stretches: Sequence[Stretch[T]], before: str, after: str, added: U) -> Iterator[Stretch[T | U]]:
