@@ -8,6 +8,7 @@ from marginalia_tui.desk.bar import Bar
 from marginalia_tui.desk.book import BookDesk
 from marginalia_tui.desk.library import LibraryDesk
 from marginalia_tui.desk.news import News, read_news
+from marginalia_tui.desk.panels import PanelDesk
 from marginalia_tui.desk.review import ReviewDesk
 from marginalia_tui.desk.runs import RunsDesk
 from marginalia_tui.desk.settings import SettingsDesk
@@ -24,6 +25,7 @@ class Desk:
         self.studio = studio
         self.library = LibraryDesk(studio)
         self.book = BookDesk(studio)
+        self.panels = PanelDesk(studio)
         self.settings = SettingsDesk(studio)
         self.bar = Bar(studio)
         self.runs = RunsDesk(studio)

@@ -4,10 +4,10 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from marginalia_tui.screens.bookreading import ReadingScreen
+from marginalia_tui.screens.bookpanels import PanelledScreen
 
 
-class BookScreen(ReadingScreen):
+class BookScreen(PanelledScreen):
     """The second mode."""
 
     CSS_PATH = "book.tcss"

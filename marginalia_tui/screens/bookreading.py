@@ -9,6 +9,7 @@ from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.screens.base import BaseScreen
 from marginalia_tui.screens.finding import Finding, FindLine
 from marginalia_tui.screens.reading import PartHead, Reader
+from marginalia_tui.screens.sidepanel import SidePanel
 from marginalia_tui.widgets.finding import find_all
 from marginalia_tui.widgets.outline import Outline, Part
 from marginalia_tui.widgets.rows import RowView
@@ -49,6 +50,8 @@ class ReadingScreen(BaseScreen):
         """The outline."""
         self.page = Reader(id="page")
         """The page."""
+        self.panel = SidePanel(id="panel")
+        """What stands beside the page."""
         self._head = PartHead()
         self._find = FindLine(id="find")
 
@@ -59,6 +62,7 @@ class ReadingScreen(BaseScreen):
             with Vertical(id="reader"):
                 yield self._head
                 yield self.page
+            yield self.panel
         yield self._find
 
     def on_mount(self) -> None:
@@ -185,6 +189,10 @@ class ReadingScreen(BaseScreen):
         if before is None or before.uuid != part.uuid or before.text != part.text:
             page.show(part.text, offset=self._offsets.get(part.uuid, 0))
         self._mark_hits()
+        self.part_shown()
+
+    def part_shown(self) -> None:
+        """Another part, or another text of it, stands on the page."""
 
     # Moving
 

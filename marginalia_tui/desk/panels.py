@@ -1,0 +1,198 @@
+"""What stands beside the page: notes, summaries, the history of a part and who wrote it, as rows of one shape."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal
+
+from marginalia_tui.domain.items import Book, Part, Summary
+from marginalia_tui.services import annotations, blame, summaries, versions
+from marginalia_tui.services.parts import story_tree
+from marginalia_tui.store.space import LIBRARY, Space
+from marginalia_tui.studio import Studio
+
+PanelName = Literal["notes", "summaries", "history", "writers"]
+MarkSign = Literal["*", "a", "w", "~"]
+"""How a passage is marked: a note, an agent's, the author's, another's."""
+
+
+@dataclass(frozen=True, slots=True)
+class PanelRow:
+    """One row: a line in the list, and the text that is shown while it is chosen."""
+
+    key: str
+    head: str
+    tail: str = ""
+    text: str = ""
+    start: int | None = None
+    """Where it leads in the text of the part; None: nowhere."""
+    end: int | None = None
+    dim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PanelMark:
+    """A passage of the part, how it is marked, and a word beside it."""
+
+    start: int
+    end: int
+    sign: MarkSign
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PanelNote:
+    """A note that stands in the margin of the page."""
+
+    id: str
+    start: int
+    end: int
+    text: str
+    head: str
+
+
+@dataclass(frozen=True, slots=True)
+class PanelView:
+    """A panel of a part. `about` is a line above the rows, `empty` stands where there are none."""
+
+    name: PanelName
+    title: str
+    rows: tuple[PanelRow, ...] = ()
+    about: str = ""
+    empty: str = ""
+    marks: tuple[PanelMark, ...] = ()
+    notes: tuple[PanelNote, ...] = field(default=())
+
+
+class PanelDesk:
+    """What the panels of the book screen ask."""
+
+    def __init__(self, studio: Studio) -> None:
+        self._store = studio.store
+
+    def look(self, name: PanelName, part: str) -> PanelView:
+        """A panel of a part, with the notes that stand in the margin whichever it is.
+
+        Raises:
+            NotFound: the part is gone.
+        """
+        with self._store.read() as tx:
+            space = tx.space(LIBRARY)
+            found = space.get(Part, part)
+            return replace(_PANELS[name](space, found), notes=_margin(space, part))
+
+    def margin(self, part: str) -> tuple[PanelNote, ...]:
+        """The notes that stand in the margin of a part: the open ones whose passage is there."""
+        with self._store.read() as tx:
+            return _margin(tx.space(LIBRARY), part)
+
+
+def _margin(space: Space, part: str) -> tuple[PanelNote, ...]:
+    return tuple(
+        PanelNote(note.annotation.uuid, note.place.start, note.place.end, note.annotation.text, note.annotation.type)
+        for note in annotations.notes_of_part(space, part)
+        if note.place is not None and note.status == annotations.OPEN
+    )
+
+
+def _notes(space: Space, part: Part) -> PanelView:
+    found = annotations.notes_of_part(space, part.uuid)
+    order = {annotations.OPEN: 0, annotations.ORPHANED: 1, annotations.DONE: 2, annotations.DISMISSED: 3}
+    rows = []
+    for note in sorted(found, key=lambda each: (order[each.status], each.place.start if each.place else 0)):
+        each, place = note.annotation, note.place
+        passage = "the whole part" if note.whole else part.text[place.start : place.end] if place else each.quote
+        lost = "\n\nThe passage is not in the text any more." if place is None else ""
+        said = f"> {' '.join(passage.split())}\n\n{each.text}{lost}"
+        rows.append(
+            PanelRow(
+                each.uuid,
+                " ".join(each.text.split()),
+                note.status,
+                said,
+                place.start if place and not note.whole else None,
+                place.end if place and not note.whole else None,
+                dim=note.status in (annotations.DONE, annotations.DISMISSED),
+            )
+        )
+    return PanelView("notes", "Notes", tuple(rows), empty="No notes on this part.\n\na  adds one")
+
+
+def _history(space: Space, part: Part) -> PanelView:
+    found = versions.versions(space, part.uuid)
+    book = space.get(Book, part.book)
+    texts = versions.texts_of_versions(space, found)
+    sizes = versions.sizes_of(space, found)
+    rows = []
+    for each in reversed(found):
+        words = sizes[each.key][0] if each.key in sizes else 0
+        when = "" if each.act.at is None else _moment(each.act.at)
+        head = f"{each.number}  {each.act.who}: {each.act.label or 'text'}"
+        rows.append(PanelRow(str(each.number), head, f"{words:,}", f"*{when}, {words:,} words*\n\n{texts[each.key]}"))
+    about = f"{len(rows)} version{'' if len(rows) == 1 else 's'} of part {_number(space, book, part)}"
+    return PanelView("history", "History", tuple(rows[: book.history_limit]), about=about, empty="Nothing yet.")
+
+
+def _writers(space: Space, part: Part) -> PanelView:
+    found = blame.histories(space, [part.uuid])
+    stretches = found[0].stretches() if found else []
+    shares = blame.ranked(blame.count_words(found, {part.uuid: part.words}))
+    words = sum(share.words for share in shares)
+    about = ", ".join(f"{share.who} {share.words / words:.0%}" for share in shares) if words else ""
+    rows, marks = [], []
+    for each in stretches:
+        act = each.owner.act
+        said = part.text[each.start : each.end]
+        when = "" if act.at is None else _moment(act.at)
+        head = " ".join(said.split()) or "(space)"
+        why = f"*{act.who}, {act.label or 'text'}, version {each.owner.version}, {when}*"
+        rows.append(PanelRow(f"{each.start}", head, act.who, f"{why}\n\n{said}", each.start, each.end))
+        sign: MarkSign = "a" if act.kind == "agent" else "w" if act.kind == "author" else "~"
+        marks.append(PanelMark(each.start, each.end, sign, act.who))
+    several = len({row.tail for row in rows}) > 1
+    return PanelView(
+        "writers", "Who wrote it", tuple(rows), about, "This part is empty.", tuple(marks) if several else ()
+    )
+
+
+def _summaries(space: Space, part: Part) -> PanelView:
+    known = summaries.summaries_of(space, part.book)
+    book = space.get(Book, part.book)
+    tree = story_tree(space, book)
+    leaf = tree.branch_showing(part.uuid)
+    places = {uuid: number for number, uuid in enumerate(tree.branch(leaf), start=1)}
+    rows = []
+    for block in known.branch(leaf):
+        reach = [places[each] for each in block.parts]
+        what = "meta summary" if known.rows[block.summary].meta else "summary"
+        here = ", this part too" if part.uuid in block.parts else ""
+        rows.append((block, f"parts {reach[0]} to {reach[-1]}, {what}{here}"))
+    texts = space.get_many(Summary, [block.summary for block, _ in rows])
+    shown = tuple(
+        PanelRow(
+            block.summary,
+            head,
+            "valid" if block.valid else "outdated",
+            texts[block.summary].text,
+            dim=not block.valid,
+        )
+        for block, head in rows
+    )
+    empty = "No summaries on this branch.\n\n/set-summary writes one for a part"
+    return PanelView("summaries", "Summaries", shown, empty=empty)
+
+
+def _number(space: Space, book: Book, part: Part) -> int:
+    return story_tree(space, book).position(part.uuid)
+
+
+def _moment(at: int) -> str:
+    return datetime.fromtimestamp(at / 1_000_000).strftime("%Y-%m-%d %H:%M")
+
+
+_PANELS: dict[PanelName, Callable[[Space, Part], PanelView]] = {
+    "notes": _notes,
+    "summaries": _summaries,
+    "history": _history,
+    "writers": _writers,
+}

@@ -1,0 +1,138 @@
+"""The panels of the book screen: notes, summaries, history and who wrote what, beside the page or over it."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from marginalia_tui.domain.errors import NotFound
+from marginalia_tui.screens.bookreading import ReadingScreen
+from marginalia_tui.screens.sidepanel import SidePanel
+from marginalia_tui.widgets.margin import Mark, MarkKind, Note
+
+if TYPE_CHECKING:
+    from marginalia_tui.desk.panels import PanelName, PanelNote, PanelRow, PanelView
+
+
+def _notes(notes: "tuple[PanelNote, ...]") -> list[Note]:
+    return [Note(each.id, each.start, each.end, each.text, each.head) for each in notes]
+
+
+class PanelledScreen(ReadingScreen):
+    """Reading, with a panel that a key opens and closes; in a narrow terminal it takes the place of the page."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("m", "panel('notes')", "notes", show=False, id="book.notes"),
+        Binding("y", "panel('summaries')", "summaries", show=False, id="book.summaries"),
+        Binding("h", "panel('history')", "history of the part", show=False, id="book.history"),
+        Binding("w", "panel('writers')", "who wrote it", show=False, id="book.writers"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._panel: PanelName | None = None
+
+    # Showing
+
+    def action_panel(self, name: "PanelName") -> None:
+        """Opens a panel, goes to the one that is open, and closes it when the focus is there already."""
+        if self._panel == name and (self.panel.table.has_focus or self.panel.text.has_focus):
+            self.close_panel()
+            return
+        self._panel = name
+        self.add_class("-beside")
+        self.panel.open()
+        self.part_shown()
+
+    def close_panel(self) -> None:
+        """Back to the page, or to the outline where that stands instead of it."""
+        self._panel = None
+        self.remove_class("-beside")
+        self.panel.close()
+        self.part_shown()
+        (self.outline if self.has_class("-narrow") and not self.has_class("-reading") else self.page).focus()
+
+    def action_back(self) -> None:
+        """Closes the panel when it has the focus."""
+        if self.panel.table.has_focus or self.panel.text.has_focus:
+            self.close_panel()
+        else:
+            super().action_back()
+
+    def part_shown(self) -> None:
+        """The panel and the margin follow the part."""
+        if self._part is not None:
+            self.do(self._look_beside(self._part.uuid, self._panel))
+
+    async def _look_beside(self, part: str, name: "PanelName | None") -> None:
+        try:
+            if name is None:
+                view, notes = None, await self.call(self.desk.panels.margin, part)
+            else:
+                view = await self.call(self.desk.panels.look, name, part)
+                notes = view.notes
+        except NotFound:
+            # Deleted meanwhile: the outline that is read next shows another part.
+            return
+        if self._part is None or self._part.uuid != part or self._panel != name:
+            return
+        marks = (
+            [] if view is None else [Mark(each.start, each.end, MarkKind(each.sign), each.label) for each in view.marks]
+        )
+        self.page.mark(marks, _notes(notes))
+        if view is not None:
+            self._show_panel(view)
+
+    def _show_panel(self, view: "PanelView") -> None:
+        self.panel.show(view)
+        self.refresh_bindings()
+
+    # Doing
+
+    def on_side_panel_chosen(self, event: SidePanel.Chosen) -> None:
+        """Enter on a row: to its passage."""
+        event.stop()
+        if event.row.start is None:
+            return
+        if not self.has_class("-wide"):
+            self.add_class("-reading")
+            self.close_panel()
+        self.page.scroll_to_offset(event.row.start)
+        self.page.focus()
+
+    def on_side_panel_wanted(self, event: SidePanel.Wanted) -> None:
+        """A key of a panel."""
+        event.stop()
+        if self._part is None:
+            return
+        match event.name, event.action, event.row:
+            case "notes", "add", _:
+                self.do(self._add_note(self._part.uuid))
+            case "notes", "delete", row if row is not None:
+                self.do(self._act("delete-annotation", annotation=row.key))
+            case "notes", "turn", row if row is not None:
+                self.do(self._act("resolve-annotation", annotation=row.key, status=_turned(row)))
+            case "history", "restore", row if row is not None:
+                self.do(self._act("restore-version", part=self._part.uuid, version=int(row.key)))
+
+    async def _add_note(self, part: str) -> None:
+        from marginalia_tui.widgets.dialogs import Ask
+
+        chosen = " ".join((self.get_selected_text() or "").split())
+        help = (
+            "Words of the text, once in the part; empty: the note is on the whole part. What is selected stands here."
+        )
+        quote = await self.host.ask(Ask("Passage", chosen, help=help))
+        if quote is None:
+            return
+        said = await self.host.ask(Ask("Note"))
+        if said:
+            given = {"quote": quote.strip()} if quote.strip() else {}
+            await self._act("create-annotation", part=part, text=said, **given)
+
+    async def _act(self, name: str, **arguments: object) -> None:
+        self.host.tell((await self.host.command(name, **arguments)).sentence)
+        self.part_shown()
+
+
+def _turned(row: "PanelRow") -> str:
+    return "open" if row.tail in ("done", "dismissed") else "done"

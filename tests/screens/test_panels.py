@@ -1,0 +1,149 @@
+"""The panels beside the page: notes, summaries, history, who wrote what."""
+
+from pathlib import Path
+
+import pytest
+
+from marginalia_tui.domain.items import Annotation
+from marginalia_tui.screens.book import BookScreen
+from marginalia_tui.screens.results import ResultScreen
+from marginalia_tui.store.space import LIBRARY
+from marginalia_tui.widgets.dialogs import Ask
+from tests.screens.rig import FixedClock, Rig, lamp_home, play
+from tests.screens.test_pictures import SnapCompare, before, posing
+
+WIDE = (140, 40)
+
+
+async def to_book(rig: Rig) -> BookScreen:
+    await rig.press("enter")
+    return await rig.reach(BookScreen)
+
+
+async def note(rig: Rig, passage: str, text: str) -> None:
+    """Makes a note in the panel of notes."""
+    await rig.press("a")
+    await rig.reach(Ask)
+    await rig.write(passage)
+    await rig.press("enter")
+    await rig.until(lambda: rig.sees("Note") and not rig.sees("Passage"))
+    await rig.write(text)
+    await rig.press("enter")
+    await rig.reach(BookScreen)
+
+
+def test_a_note_is_made_shown_in_the_margin_and_closed(home: Path) -> None:
+    book = lamp_home(home)
+
+    async def steps(rig: Rig) -> None:
+        screen = await to_book(rig)
+        await rig.press("m")
+        await rig.until(lambda: rig.sees("No notes on this part."))
+        await note(rig, "Nobody lit it again", "Who has oil?")
+        await rig.until(lambda: rig.sees("Who has oil?") and rig.sees("open"))
+        assert [each.text for each in screen.page._notes] == ["Who has oil?"]
+        # Enter goes to the passage, the key of the panel back to it.
+        await rig.press("enter")
+        assert screen.page.has_focus
+        await rig.press("m")
+        assert screen.panel.table.has_focus
+        await rig.press("t")
+        await rig.until(lambda: rig.sees("done") and not screen.page._notes)
+        await rig.press("d")
+        await rig.until(lambda: rig.sees("y yes"))
+        await rig.press("y")
+        await rig.until(lambda: rig.sees("No notes on this part."))
+        await rig.press("m")
+        assert screen.panel.name_shown is None and screen.page.has_focus
+        await rig.press("u")
+        await rig.until(lambda: rig.sees("Undone"))
+        with rig.studio.store.read() as tx:
+            found = tx.connection.exec_driver_sql("SELECT uuid FROM annotation").scalars().all()
+            assert [note.book for note in tx.space(LIBRARY).get_many(Annotation, found).values()] == [book]
+
+    play(home, steps, size=WIDE)
+
+
+def test_the_history_of_a_part_is_read_and_an_old_text_comes_back(home: Path) -> None:
+    lamp_home(home)
+
+    async def steps(rig: Rig) -> None:
+        screen = await to_book(rig)
+        await rig.press("slash", "backspace")
+        await rig.write('edit-part 1 "at nine" "at ten"')
+        await rig.press("enter")
+        await rig.reach(ResultScreen)
+        await rig.press("escape", "h")
+        await rig.until(lambda: rig.sees("2 versions of part 1"))
+        assert rig.sees("2  author: ") and rig.sees("1  author: ")
+        await rig.press("down", "r")
+        await rig.until(lambda: rig.sees("3 versions of part 1"))
+        await rig.until(lambda: rig.sees("The lamp went out at nine."))
+        # The panel follows the outline.
+        await rig.press("escape")
+        screen.outline.focus()
+        await rig.press("h")
+        screen.outline.focus()
+        await rig.press("down")
+        await rig.until(lambda: rig.sees("1 version of part 2"))
+
+    play(home, steps, size=WIDE)
+
+
+def test_who_wrote_a_part_is_told_with_its_share(home: Path) -> None:
+    lamp_home(home)
+
+    async def steps(rig: Rig) -> None:
+        await to_book(rig)
+        await rig.press("w")
+        await rig.until(lambda: rig.sees("author 100%"))
+
+    play(home, steps, size=WIDE)
+
+
+def test_summaries_tell_whether_they_are_valid(home: Path) -> None:
+    lamp_home(home)
+
+    async def steps(rig: Rig) -> None:
+        await to_book(rig)
+        await rig.press("y")
+        await rig.until(lambda: rig.sees("No summaries on this branch."))
+        await rig.press("slash", "backspace")
+        await rig.write('set-summary 2 "A lamp, and a stair."')
+        await rig.press("enter")
+        await rig.until(lambda: rig.sees("parts 1 to 2, summary") and rig.sees("valid"))
+        assert rig.sees("A lamp, and a stair.")
+
+    play(home, steps, size=WIDE)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
+def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_page(home: Path, size: tuple[int, int]) -> None:
+    lamp_home(home)
+
+    async def steps(rig: Rig) -> None:
+        screen = await to_book(rig)
+        await rig.press("m")
+        await note(rig, "Nobody lit it again", "Who has oil?")
+        await rig.until(lambda: rig.sees("Who has oil?"))
+        assert not rig.sees("2 The Stair") and not rig.sees("The lamp went out")
+        await rig.press("enter")
+        await rig.until(lambda: rig.sees("Nobody lit it again") and screen.panel.name_shown is None)
+        assert screen.page.has_focus
+
+    play(home, steps, size=size)
+
+
+PICTURES = {
+    "notes": ("m", "a", "~Nobody lit it again", "enter", "~Who has oil? Ask.", "enter"),
+    "history": ("h",),
+    "writers": ("w",),
+}
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", PICTURES)
+def test_picture(home: Path, snap_compare: SnapCompare, name: str, size: tuple[int, int]) -> None:
+    lamp_home(home, FixedClock())
+    with posing(home) as app:
+        assert snap_compare(app, terminal_size=size, run_before=before(app, "2", "enter", *PICTURES[name]))
