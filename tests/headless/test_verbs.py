@@ -84,7 +84,7 @@ def test_an_unknown_book_lists_what_would_fit(program: Program, novel: Path) -> 
     assert said.err.startswith("Error: ")
 
 
-def test_a_book_is_named_by_the_beginning_or_a_word_of_its_title_or_the_beginning_of_its_uuid(program: Program, novel: Path) -> None:
+def test_a_book_is_named_by_a_beginning_or_by_words_of_its_title(program: Program, novel: Path) -> None:
     book = str(program("import", str(novel)).json["book"])
     for name in ("the nov", "novel", "Nove", book[:18]):
         assert program("exec", "--book", name, "/get-book-info").json["result"]["book"] == book
