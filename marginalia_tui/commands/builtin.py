@@ -4,6 +4,7 @@ from marginalia_tui.commands.registry import Registry
 from marginalia_tui.commands.suites import (
     annotate,
     annotations,
+    backups,
     blame,
     book,
     booksettings,
@@ -12,6 +13,10 @@ from marginalia_tui.commands.suites import (
     folders,
     help,
     history,
+    lore_read,
+    lore_replace,
+    lore_write,
+    lorebooks,
     read,
     replace,
     reshape,
@@ -26,7 +31,8 @@ def builtin_registry() -> Registry:
     """A new registry with the suites of the studio."""
     registry = Registry()
     registry.register(read, search, edit, replace, structure, book, help)
-    registry.register(folders, booksettings, trash)
+    registry.register(folders, booksettings, trash, backups)
     registry.register(summaries, reshape)
     registry.register(annotations, annotate, history, compare, blame)
+    registry.register(lore_read, lore_write, lorebooks, lore_replace)
     return registry

@@ -1,0 +1,421 @@
+"""Commands that read the lore of the book: its lorebooks, their entries, which of them are active. They never write."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from marginalia_tui.commands.bounds import (
+    LENGTH,
+    LIMIT,
+    Limit,
+    Offset,
+    Page,
+    Slice,
+    TextLength,
+    TextOffset,
+    page_fields,
+    page_of,
+    slice_of,
+)
+from marginalia_tui.commands.context import Context
+from marginalia_tui.commands.declare import command
+from marginalia_tui.commands.definition import Param, Severity, Work
+from marginalia_tui.commands.lore_matching import LoreFinder
+from marginalia_tui.commands.lore_references import EntryPlace, LorebookPlace, OpenLore, open_lore
+from marginalia_tui.commands.patterns import Mode, Pattern, Search, around, first_words
+from marginalia_tui.commands.references import PlaceRef
+from marginalia_tui.commands.results import EntryHandle, LorebookHandle, Result
+from marginalia_tui.domain.errors import Invalid
+from marginalia_tui.domain.items import Entry, Part
+from marginalia_tui.domain.lore import LoreRow, Turn, Verdict, activate
+from marginalia_tui.services import lore
+from marginalia_tui.services.lore_turn import next_turn, turn_of_part
+
+PAYLOAD = 1_000
+"""Characters of a text that are shown in a list."""
+AT_ONCE = 500
+"""Entries whose texts are read in one transaction."""
+FIELDS = ("name", "text", "comment", "filter")
+"""The fields of an entry that are searched."""
+
+
+class LorebookRow(Result):
+    """A lorebook in the tree. `under` are the numbers of those right above it, `level` how deep it stands."""
+
+    number: int
+    lorebook: LorebookHandle
+    name: str
+    level: int
+    under: list[int]
+    entries: int
+    enabled: bool
+    active: bool
+    """Whether it and one way to it are enabled."""
+    scan_depth: int | None = None
+    tags: list[str]
+
+
+class LorebookList(Page):
+    """The lorebooks of the book: the root, then what stands below it, level by level."""
+
+    thing = ("lorebook", "lorebooks")
+
+    lorebooks: list[LorebookRow]
+
+
+@command(
+    "list-lorebooks",
+    title="List the lorebooks",
+    severity=Severity.READ,
+    returns="a row for each lorebook: number, handle, name, where it stands, how many entries it has",
+    example="/list-lorebooks",
+    for_model="Lists the lorebooks of the book: the root first, then those below it. Takes no arguments. Each row has "
+    "lorebook (the handle to pass to other commands), name, entries and under (the numbers of those above it).",
+)
+def list_lorebooks(ctx: Context, offset: Offset = 0, limit: Limit = LIMIT) -> LorebookList:
+    """Lists the lorebooks of the book as a tree, with their entries."""
+    with open_lore(ctx) as opened:
+        some, page = page_of(list(opened.tree.lorebooks.values()), offset, limit)
+        counts = lore.count_entries(opened.space, [each.uuid for each in some])
+        rows = [
+            LorebookRow(
+                number=opened.numbers[each.uuid],
+                lorebook=each.uuid,
+                name=each.name,
+                level=opened.tree.levels[each.uuid],
+                under=[opened.numbers[uuid] for uuid in opened.tree.above(each.uuid)],
+                entries=counts[each.uuid],
+                enabled=each.enabled,
+                active=each.uuid in opened.tree.live,
+                scan_depth=each.scan_depth if each is opened.tree.root else None,
+                tags=list(each.tags),
+            )
+            for each in some
+        ]
+        return LorebookList(lorebooks=rows, **page)
+
+
+class EntryRow(Result):
+    """An entry in a list, without its text."""
+
+    number: str
+    entry: EntryHandle
+    name: str
+    filter: str
+    order: int
+    enabled: bool
+    constant: bool
+    tags: list[str]
+    negative_tags: list[str]
+
+
+class EntryList(Page):
+    """Entries in the order in which they are told."""
+
+    thing = ("entry", "entries")
+
+    entries: list[EntryRow]
+
+
+@command(
+    "list-lore-entries",
+    title="List the lore entries",
+    severity=Severity.READ,
+    returns="a row for each entry: number, handle, name, filter, order, tags",
+    example="/list-lore-entries 2",
+    for_model="Lists the entries of one lorebook, or of all. Pass lorebook: its handle or number, or leave it out. "
+    "Each row has entry (the handle to pass to other commands), name, filter, tags. get-lore-entry reads the text.",
+)
+def list_lore_entries(
+    ctx: Context,
+    lorebook: Annotated[
+        LorebookPlace | None,
+        Param(
+            "the lorebook: its number, its name or its uuid; without it all",
+            for_model="The handle or number of the lorebook. Leave it out for all.",
+            names="lorebook",
+        ),
+    ] = None,
+    name: Annotated[Pattern, Param("only entries whose name holds this")] = "",
+    tag: Annotated[Pattern, Param("only entries with this tag, or that must not have it")] = "",
+    offset: Offset = 0,
+    limit: Limit = LIMIT,
+) -> EntryList:
+    """Lists the entries of a lorebook, or of all lorebooks of the book."""
+    with open_lore(ctx) as opened:
+        if lorebook is None:
+            rows = [row for rows in opened.entries.values() for row in rows]
+        else:
+            rows = opened.entries[opened.read_lorebook(lorebook).uuid]
+        wanted, key = name.casefold(), tag.strip().casefold()
+        rows = [
+            row
+            for row in rows
+            if wanted in row.name.casefold()
+            and (not key or key in (each.casefold() for each in (*row.tags, *row.negative_tags)))
+        ]
+        some, page = page_of(rows, offset, limit)
+        return EntryList(entries=[_entry_row(opened, row) for row in some], **page)
+
+
+def _entry_row(opened: OpenLore, row: LoreRow) -> EntryRow:
+    return EntryRow(
+        number=opened.entry_numbers[row.uuid],
+        entry=row.uuid,
+        name=row.name,
+        filter=first_words(row.filter, 100),
+        order=row.order,
+        enabled=row.enabled,
+        constant=row.constant,
+        tags=list(row.tags),
+        negative_tags=list(row.negative_tags),
+    )
+
+
+class EntryText(Slice):
+    """An entry with a slice of its text."""
+
+    number: str
+    entry: EntryHandle
+    lorebook: LorebookHandle
+    lorebook_name: str
+    name: str
+    enabled: bool
+    constant: bool
+    order: int
+    filter: str
+    mode: str
+    look_back: int
+    first: int | None = None
+    last: int | None = None
+    tags: list[str]
+    negative_tags: list[str]
+    insertion: str
+    comment: str
+
+    def untold(self) -> frozenset[str]:
+        """A short text is shown without the numbers of its slice; a lorebook has a name."""
+        whole = frozenset[str]() if self.truncated or self.offset else {"offset", "total_length", "truncated"}
+        return frozenset({"lorebook", *whole})
+
+
+@command(
+    "get-lore-entry",
+    title="Read a lore entry",
+    severity=Severity.READ,
+    returns="the text of the entry, or a slice of it, with all its fields",
+    example="/get-lore-entry 2.5",
+    for_model="Returns the text of one lore entry and all its fields. Pass entry: its handle, such as h:e5, or its "
+    "number. A long text comes in slices: when truncated is true, call again with offset set to nextOffset.",
+)
+def get_lore_entry(ctx: Context, entry: EntryPlace, offset: TextOffset = 0, length: TextLength = LENGTH) -> EntryText:
+    """Shows a lore entry: its text, and when it is active."""
+    with open_lore(ctx) as opened:
+        value = opened.space.get(Entry, opened.read_entry(entry))
+        return EntryText(
+            number=opened.entry_numbers[value.uuid],
+            entry=value.uuid,
+            lorebook=value.lorebook,
+            lorebook_name=opened.tree.lorebooks[value.lorebook].name,
+            name=value.name,
+            enabled=value.enabled,
+            constant=value.constant,
+            order=value.order,
+            filter=value.filter,
+            mode=value.mode,
+            look_back=value.look_back,
+            first=value.first,
+            last=value.last,
+            tags=list(value.tags),
+            negative_tags=list(value.negative_tags),
+            insertion=value.insertion,
+            comment=value.comment,
+            **slice_of(value.text, offset, length),
+        )
+
+
+class LoreHit(Result):
+    """An entry that holds the text: in which fields, and the first place in its context."""
+
+    number: str
+    entry: EntryHandle
+    name: str
+    fields: list[str]
+    first: str
+
+
+class LoreHits(Page):
+    """The entries that hold a text."""
+
+    thing = ("entry", "entries")
+
+    hits: list[LoreHit]
+
+
+@command(
+    "search-lore",
+    title="Search the lore",
+    severity=Severity.READ,
+    work=Work.LONG,
+    returns="a row for each entry that holds the text: in which fields, and the first place",
+    example="/search-lore lighthouse",
+    for_model="Finds the lore entries that contain a text, in their name, text, comment or filter. Pass pattern. "
+    "Capitals do not count. Each row has entry (the handle), name, fields and the words around the first place.",
+)
+def search_lore(
+    ctx: Context,
+    pattern: Annotated[
+        Pattern, Param("the text, word or regular expression to look for", for_model="What to look for.")
+    ],
+    mode: Mode = "text",
+    offset: Offset = 0,
+    limit: Limit = LIMIT,
+) -> LoreHits:
+    """Finds the lore entries that hold a text, capitals or not, in whatever field."""
+    search = Search(pattern, mode, tolerant=True)
+    with open_lore(ctx) as opened:
+        uuids = [row.uuid for rows in opened.entries.values() for row in rows]
+        numbers = opened.entry_numbers
+    total = 0
+    hits: list[LoreHit] = []
+    for entry in entries_of(ctx, uuids, "Searching the lore"):
+        found = [(name, match) for name in FIELDS if (match := next(search.find(getattr(entry, name)), None))]
+        if found:
+            if offset <= total < offset + limit:
+                name, match = found[0]
+                before, after = around(getattr(entry, name), match.start(), match.end())
+                hits.append(
+                    LoreHit(
+                        number=numbers[entry.uuid],
+                        entry=entry.uuid,
+                        name=entry.name,
+                        fields=[name for name, _ in found],
+                        first=" ".join(f"{before}{match.group()[:200]}{after}".split()),
+                    )
+                )
+            total += 1
+    return LoreHits(hits=hits, **page_fields(total, offset, len(hits)))
+
+
+def entries_of(ctx: Context, uuids: Sequence[str], doing: str) -> Iterator[Entry]:
+    """Entries in order, read in batches so that no transaction stays open; stops when told to."""
+    for start in range(0, len(uuids), AT_ONCE):
+        ctx.check()
+        ctx.status(doing, f"entry {start + 1:,} of {len(uuids):,}", done=start, total=len(uuids))
+        with ctx.reading() as space:
+            some = space.get_many(Entry, uuids[start : start + AT_ONCE])
+        yield from some.values()
+
+
+class VerdictRow(Result):
+    """Whether an entry is active, and why.
+
+    `scan_depth` is the pass in which it was found by the text of the entry `by`; `back` says how many parts before
+    the turn hold its filter (0: the turn itself). `payload` is what the model is told, when it is active.
+    """
+
+    number: str
+    entry: EntryHandle
+    name: str
+    active: bool
+    reason: str
+    scan_depth: int | None = None
+    by: str | None = None
+    back: int | None = None
+    note: str | None = None
+    insertion: str | None = None
+    payload: str | None = None
+
+
+class LorePreview(Page):
+    """The verdict for every entry: the active ones first, in the order in which they are told."""
+
+    thing = ("entry", "entries")
+
+    position: int
+    """The place of the turn on its branch."""
+    active: int
+    entries: list[VerdictRow]
+
+    def sentence(self) -> str:
+        """How many are active."""
+        return f"At part {self.position}: {self.active:,} active. {super().sentence()}"
+
+    def untold(self) -> frozenset[str]:
+        """The sentence says it."""
+        return super().untold() | {"position", "active"}
+
+
+@command(
+    "preview-lore-activation",
+    title="Preview which lore is active",
+    severity=Severity.READ,
+    work=Work.LONG,
+    returns="for every entry whether it is active and why, the active ones first with what the model is told",
+    example="/preview-lore-activation 3",
+    for_model="Tells which lore entries are active, and why. Pass part (a handle or position) to measure them against "
+    "that part, or text to measure them against a text for the next part; not both. Each row has active and reason.",
+)
+def preview_lore_activation(
+    ctx: Context,
+    part: Annotated[PlaceRef | None, Param("the part to measure against: its number or title", names="part")] = None,
+    text: Annotated[
+        Annotated[str, Field(max_length=100_000)],
+        Param("the text to measure against, as that of the next part"),
+    ] = "",
+    active_only: Annotated[bool, Param("whether the entries that are not active are left out")] = False,
+    offset: Offset = 0,
+    limit: Limit = LIMIT,
+) -> LorePreview:
+    """Shows which lore entries are active for a part or a text, and why."""
+    if part is not None and text:
+        raise Invalid("preview-lore-activation measures against a part or a text: give one of them.")
+    with open_lore(ctx) as opened:
+        turn = _turn(opened, part, text)
+        rows, numbers = opened.rows, opened.entry_numbers
+    ctx.status("Looking for the filters", f"{len(rows):,} entries")
+
+    def texts(uuids: Sequence[str]) -> Mapping[str, str]:
+        with ctx.reading() as space:
+            return lore.entry_texts(space, uuids)
+
+    verdicts = activate(opened.tree, rows.values(), turn, LoreFinder(), texts)
+    found = [each for each in verdicts if each.reason.active]
+    active = len(found)
+    if not active_only:
+        found += [each for each in verdicts if not each.reason.active]
+    some, page = page_of(found, offset, limit)
+    payloads = texts([each.entry for each in some if each.reason.active])
+    shown = [_verdict_row(rows, numbers, each, payloads) for each in some]
+    return LorePreview(position=turn.position, active=active, entries=shown, **page)
+
+
+def _turn(opened: OpenLore, part: str | None, text: str) -> Turn:
+    story = opened.opened.tree
+    of_lore = (opened.tree, opened.rows.values())
+    if part is None:
+        return next_turn(opened.space, opened.book, story, text, *of_lore)
+    value = opened.space.get(Part, opened.opened.read_part(part))
+    return turn_of_part(opened.space, opened.book, story, value, *of_lore)
+
+
+def _verdict_row(
+    rows: Mapping[str, LoreRow], numbers: Mapping[str, str], verdict: Verdict, payloads: Mapping[str, str]
+) -> VerdictRow:
+    row = rows[verdict.entry]
+    active = verdict.reason.active
+    payload = payloads.get(row.uuid, "")
+    return VerdictRow(
+        number=numbers[row.uuid],
+        entry=row.uuid,
+        name=row.name,
+        active=active,
+        reason=verdict.reason.value,
+        scan_depth=verdict.scan,
+        by=numbers[verdict.by] if verdict.by else None,
+        back=verdict.back,
+        note=verdict.note or None,
+        insertion=row.insertion if active else None,
+        payload=(payload if len(payload) <= PAYLOAD else payload[: PAYLOAD - 1] + "\u2026") if active else None,
+    )
