@@ -5,6 +5,7 @@ took in. A command that changes a text or the tree watches the summaries of the 
 its answer, with the way to say that it is still right.
 """
 
+from collections.abc import Collection
 from typing import Annotated
 
 from marginalia_tui.commands.definition import Param
@@ -13,7 +14,7 @@ from marginalia_tui.commands.results import PartHandle, Result, SummaryHandle
 from marginalia_tui.commands.sentences import counted, listed
 from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.domain.summaries import Block, BookSummaries, newly_outdated
-from marginalia_tui.services.summaries import read_summaries
+from marginalia_tui.services.summaries import read_again, read_summaries
 from marginalia_tui.store.space import Space
 
 SummaryPlace = Annotated[
@@ -107,11 +108,18 @@ class SummaryWatch:
         self._book = book
         self._before = read_summaries(space, book)
 
-    def outdated(self) -> Outdated | None:
-        """What the change made outdated; None: nothing."""
+    def outdated(self, parts: Collection[str] | None = None) -> Outdated | None:
+        """What the change made outdated; None: nothing.
+
+        Args:
+            parts: the only parts that it touched; None: it may have touched any.
+        """
         if self._before is None:
             return None
-        after = read_summaries(self._space, self._book)
+        if parts is None:
+            after = read_summaries(self._space, self._book)
+        else:
+            after = read_again(self._space, self._book, self._before, parts)
         blocks = newly_outdated(self._before, after)
         if after is None or not blocks:
             return None

@@ -7,7 +7,7 @@ follows from its summary alone. What it covers is a hash of hashes: no text is r
 nothing here recurses.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
@@ -170,16 +170,16 @@ class BookSummaries:
 
     def position(self, part: str) -> int:
         """How deep a part stands; the first part is 1."""
-        return sum(1 for _ in self._up(part))
+        depth = 0
+        here: str | None = part
+        while here is not None:
+            depth += 1
+            here = self.parents[here]
+        return depth
 
     def with_row(self, row: SummaryRow) -> "BookSummaries":
         """The same with another summary, or with a summary as it is to be."""
         return BookSummaries(self.parents, self.texts, {**self.rows, row.uuid: row}.values())
-
-    def _up(self, part: str | None) -> Iterator[str]:
-        while part is not None:
-            yield part
-            part = self.parents[part]
 
     def _known(self, uuid: str) -> tuple[Block, str | None]:
         if uuid not in self._blocks:
@@ -188,16 +188,18 @@ class BookSummaries:
 
     def _made(self, row: SummaryRow) -> tuple[Block, str | None]:
         limit = self.top(row.until)
-        parts: list[str] = []
+        parts = [row.part]
         skipped: list[str] = []
         older: str | None = None
-        for here in self._up(row.part):
-            if parts and (head := self.heads.get(here)) is not None:
+        here = self.parents[row.part]
+        while here is not None:
+            if (head := self.heads.get(here)) is not None:
                 if not row.meta or head == limit:
                     older = head
                     break
                 skipped.append(head)
             parts.append(here)
+            here = self.parents[here]
         parts.reverse()
         replaced = self.kept.get(row.uuid)
         taken_in = (*reversed(skipped), *([replaced] if replaced else ()))

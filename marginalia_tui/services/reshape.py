@@ -145,11 +145,7 @@ def move_part(space: WritableSpace, part: str, after: str | None, *, following: 
     book = space.get(Book, moving.book)
     old = story_tree(space, book)
     check_move(old, part, after, following=following)
-    parents: dict[str, str | None] = {}
-    if not following:
-        parents.update(dict.fromkeys(old.children(part), moving.parent))
-        parents.update(dict.fromkeys(old.children(after), part))
-    parents[part] = after
+    parents = new_parents(old, part, after, following=following)
     rows = (replace(row, parent=parents[row.uuid]) if row.uuid in parents else row for row in old.rows.values())
     leaf = old.active_leaf
     if leaf == part and not following:
@@ -174,3 +170,13 @@ def check_move(tree: StoryTree, part: str, after: str | None, *, following: bool
         raise Refused("A part can't follow itself: name another part.")
     if following and after is not None and tree.is_ancestor(part, after):
         raise Refused("That part stands behind the one that moves with all that follows it: name another part.")
+
+
+def new_parents(tree: StoryTree, part: str, after: str | None, *, following: bool = False) -> dict[str, str | None]:
+    """Part -> what it follows when a part was moved, for the parts that then follow another one than now."""
+    parents: dict[str, str | None] = {}
+    if not following:
+        parents.update(dict.fromkeys(tree.children(part), tree.row(part).parent))
+        parents.update(dict.fromkeys(tree.children(after), part))
+    parents[part] = after
+    return parents

@@ -13,7 +13,7 @@ from marginalia_tui.domain.errors import NotFound, Refused
 from marginalia_tui.domain.items import Part, Summary
 from marginalia_tui.domain.summaries import BookSummaries, SummaryRow
 from marginalia_tui.store import tables
-from marginalia_tui.store.content import hash_bytes
+from marginalia_tui.store.content import hash_bytes, rows_in
 from marginalia_tui.store.space import Space, WritableSpace
 
 _OWN = tables.summary.c
@@ -34,6 +34,18 @@ def read_summaries(space: Space, book: str) -> BookSummaries | None:
 def summaries_of(space: Space, book: str) -> BookSummaries:
     """The summaries of a book with what they cover, also when there are none."""
     return _with_parts(space, book, _rows(space, book))
+
+
+def read_again(space: Space, book: str, known: BookSummaries, parts: Collection[str]) -> BookSummaries:
+    """The summaries of a book after a change that touched no other part than `parts`."""
+    parents, texts = dict(known.parents), dict(known.texts)
+    for uuid in parts:
+        parents.pop(uuid, None)
+    query = "SELECT uuid, parent, text FROM part WHERE space_id = ? AND uuid IN"
+    for uuid, parent, text in rows_in(space.connection, query, parts, space.id):
+        parents[uuid] = parent
+        texts[uuid] = text
+    return BookSummaries(parents, texts, _rows(space, book))
 
 
 def summaries_on(space: Space, part: str) -> list[Summary]:

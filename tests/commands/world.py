@@ -8,7 +8,7 @@ from marginalia_tui.commands.context import AlwaysYes, Question, Scope
 from marginalia_tui.commands.control import Control
 from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.commands.results import to_data
-from marginalia_tui.domain.items import Book, Part
+from marginalia_tui.domain.items import Book, Item, Part
 from marginalia_tui.domain.tree import StoryTree
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store import tables
@@ -78,7 +78,7 @@ class World:
             space = tx.space(LIBRARY)
             return story_tree(space, space.get(Book, self.book))
 
-    def put(self, *items: Part | Book) -> None:
+    def put(self, *items: Item) -> None:
         with self.store.write(Act(actor="author", label="test", book=self.book)) as tx:
             tx.space(LIBRARY).put(items)
 

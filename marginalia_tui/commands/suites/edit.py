@@ -236,7 +236,7 @@ def _write(
             version=version_of(space.hashes(Part, [uuid])[uuid]),
             passage=passage if changed else None,
             warning=warning,
-            outdated_summaries=watch.outdated() if changed else None,
+            outdated_summaries=watch.outdated(changed),
         )
 
     return Effect(apply, reads={("part", uuid): seen})

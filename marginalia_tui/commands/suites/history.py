@@ -217,7 +217,7 @@ def restore_version(ctx: Context, part: PartRef, version: VersionNumber) -> Effe
             words=count_words(text),
             version=version_of(space.hashes(Part, [value.uuid])[value.uuid]),
             begins=first_words(text),
-            outdated_summaries=watch.outdated(),
+            outdated_summaries=watch.outdated(changed),
         )
 
     return Effect(apply, reads={("part", value.uuid): seen})

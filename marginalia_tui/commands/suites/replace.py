@@ -110,8 +110,8 @@ def search_replace_parts(
         space = tx.space(ctx.scope.space)
         watch = SummaryWatch(space, ctx.scope.open_book)
         parts = space.get_many(Part, list(changes))
-        space.put([replace(value, text=changes[uuid]) for uuid, value in parts.items()])
-        return result.model_copy(update={"outdated_summaries": watch.outdated()})
+        done = space.put([replace(value, text=changes[uuid]) for uuid, value in parts.items()])
+        return result.model_copy(update={"outdated_summaries": watch.outdated(done)})
 
     return Effect(apply, reads={("part", uuid): opened.row(uuid).hash for uuid in changes})
 

@@ -296,7 +296,7 @@ def set_summary(
             covers=covers(now, block),
             state=VALID if block.valid else OUTDATED,
             words=count_words(text),
-            outdated_summaries=watch.outdated(),
+            outdated_summaries=watch.outdated(()),
         )
 
     return Effect(apply, reads={("summary", key): hash for key, hash in seen.items()})
@@ -363,7 +363,7 @@ def remove_summary(
             position=position,
             part=value.part,
             restored=restored,
-            outdated_summaries=watch.outdated(),
+            outdated_summaries=watch.outdated(()),
         )
 
     return Effect(apply, reads={("summary", key): hash for key, hash in seen.items()})
