@@ -12,6 +12,7 @@ from marginalia_tui.commands.fuzzy import ranked
 from marginalia_tui.commands.hint import fitting_forms
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.registry import Registry
+from marginalia_tui.domain.lore import LoreRow, LoreTree
 from marginalia_tui.domain.tree import StoryTree
 
 LIMIT = 50
@@ -185,3 +186,27 @@ def branch_completer(tree: StoryTree) -> Completer:
         for number, leaf in enumerate(tree.leaves, start=1)
     ]
     return choices(known)
+
+
+def lorebook_completer(tree: LoreTree) -> Completer:
+    """The completer of the kind `lorebook`: those of the open book by number and name."""
+    return choices(
+        Candidate(str(number), f"{number} {each.name}", "" if each.uuid in tree.live else "disabled")
+        for number, each in enumerate(tree.lorebooks.values(), start=1)
+    )
+
+
+def entry_completer(tree: LoreTree, rows: Iterable[LoreRow]) -> Completer:
+    """The completer of the kind `entry`: those of the open book by number, name and filter.
+
+    Args:
+        tree: the lorebooks of the open book.
+        rows: their entries, in the order in which they are told.
+    """
+    known: dict[str, list[Candidate]] = {uuid: [] for uuid in tree.lorebooks}
+    numbers = {uuid: number for number, uuid in enumerate(tree.lorebooks, start=1)}
+    for row in rows:
+        of_book = known[row.lorebook]
+        number = f"{numbers[row.lorebook]}.{len(of_book) + 1}"
+        of_book.append(Candidate(number, f"{number} {row.name}", row.filter[:60]))
+    return choices(each for of_book in known.values() for each in of_book)

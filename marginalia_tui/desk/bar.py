@@ -1,7 +1,7 @@
 """What the command bar asks of the registry, and how a line is run.
 
-Completion and hints are asked at every key: they answer from what is held in memory. The parts and branches of the
-open book are read anew when the book changes.
+Completion and hints are asked at every key: they answer from what is held in memory. The parts, branches and lore of
+the open book are read anew when the book changes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,6 +23,7 @@ from marginalia_tui.domain.errors import Cancelled
 from marginalia_tui.domain.items import Book
 from marginalia_tui.domain.tree import StoryTree
 from marginalia_tui.resources import manual_pages
+from marginalia_tui.services import lore
 from marginalia_tui.services.models import list_models
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store.space import LIBRARY, Space
@@ -104,12 +105,16 @@ class Bar:
             return
         opened = None if book is None else space.find(Book, book)
         if opened is None:
-            for kind in ("part", "branch"):
+            for kind in ("part", "branch", "lorebook", "entry"):
                 self.completers.unregister(kind)
         else:
             tree = story_tree(space, opened)
             self.completers.register("part", completion.part_completer(tree, _beginnings(space, opened, tree)))
             self.completers.register("branch", completion.branch_completer(tree))
+            lorebooks = lore.read_tree(space, opened)
+            rows = lore.entry_rows(space, lorebooks.lorebooks)
+            self.completers.register("lorebook", completion.lorebook_completer(lorebooks))
+            self.completers.register("entry", completion.entry_completer(lorebooks, rows))
         self._known = here
 
     def complete(self, text: str, cursor: int) -> list[completion.Completion]:
