@@ -1,19 +1,34 @@
 """What stands beside the page: notes, summaries, the history of a part and who wrote it, as rows of one shape."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
+from marginalia_tui.commands.lore_matching import LoreFinder
 from marginalia_tui.domain.items import Book, Part, Summary
-from marginalia_tui.services import annotations, blame, summaries, versions
+from marginalia_tui.domain.lore import Reason, activate
+from marginalia_tui.services import annotations, blame, lore, summaries, versions
+from marginalia_tui.services.lore_turn import turn_of_part
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store.space import LIBRARY, Space
 from marginalia_tui.studio import Studio
 
-PanelName = Literal["notes", "summaries", "history", "writers"]
+PanelName = Literal["notes", "lore", "summaries", "history", "writers"]
 MarkSign = Literal["*", "a", "w", "~"]
 """How a passage is marked: a note, an agent's, the author's, another's."""
+
+
+_WHY = {
+    Reason.CONSTANT: "always",
+    Reason.FILTER_MATCHED: "named here",
+    Reason.LORE_MATCHED: "named in lore",
+    Reason.DISABLED: "disabled",
+    Reason.OUT_OF_RANGE: "not in this part",
+    Reason.NEGATIVE_TAG: "barred by a tag",
+    Reason.MISSING_TAG: "a tag is missing",
+    Reason.FILTER_NOT_MATCHED: "not named",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +91,42 @@ class PanelDesk:
         Raises:
             NotFound: the part is gone.
         """
+        if name == "lore":
+            return replace(self._lore(part), notes=self.margin(part))
         with self._store.read() as tx:
             space = tx.space(LIBRARY)
             found = space.get(Part, part)
             return replace(_PANELS[name](space, found), notes=_margin(space, part))
+
+    def _lore(self, part: str) -> PanelView:
+        """The entries of the book, those first that the turn of the part is told, each with why."""
+        with self._store.read() as tx:
+            space = tx.space(LIBRARY)
+            found = space.get(Part, part)
+            book = space.get(Book, found.book)
+            tree = lore.read_tree(space, book)
+            rows = {row.uuid: row for row in lore.entry_rows(space, tree.lorebooks)}
+            turn = turn_of_part(space, book, story_tree(space, book), found, tree, rows.values())
+        # A regular expression may take its time: no transaction is open meanwhile.
+        verdicts = activate(tree, rows.values(), turn, LoreFinder(), self._entry_texts)
+        active = [each for each in verdicts if each.reason.active]
+        texts = self._entry_texts([each.entry for each in active])
+        shown = []
+        for each in (*active, *(each for each in verdicts if not each.reason.active)):
+            by = f", by {rows[each.by].name}" if each.by else ""
+            row = rows[each.entry]
+            book_name = tree.lorebooks[row.lorebook].name
+            why = f"*{book_name}: {_WHY[each.reason]}{by}*" + (f"\n\n{each.note}" if each.note else "")
+            text = f"{why}\n\n{texts.get(each.entry, '')}"
+            name = row.name or "(no name)"
+            shown.append(PanelRow(each.entry, name, _WHY[each.reason], text, dim=not each.reason.active))
+        about = f"{len(active):,} of {len(rows):,} entries are active" if rows else ""
+        empty = "This book has no lore.\n\n/create-lore-entry writes the first, /import-lore reads a file"
+        return PanelView("lore", "Lore", tuple(shown), about, empty)
+
+    def _entry_texts(self, uuids: Sequence[str]) -> dict[str, str]:
+        with self._store.read() as tx:
+            return lore.entry_texts(tx.space(LIBRARY), uuids)
 
     def margin(self, part: str) -> tuple[PanelNote, ...]:
         """The notes that stand in the margin of a part: the open ones whose passage is there."""

@@ -1,4 +1,4 @@
-"""The panels of the book screen: notes, summaries, history and who wrote what, beside the page or over it."""
+"""The panels of the book screen: notes, lore, summaries, history and who wrote what, beside the page or over it."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,6 +22,7 @@ class PanelledScreen(ReadingScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "panel('notes')", "notes", show=False, id="book.notes"),
+        Binding("l", "panel('lore')", "lore", show=False, id="book.lore"),
         Binding("y", "panel('summaries')", "summaries", show=False, id="book.summaries"),
         Binding("h", "panel('history')", "history of the part", show=False, id="book.history"),
         Binding("w", "panel('writers')", "who wrote it", show=False, id="book.writers"),

@@ -39,6 +39,7 @@ class SidePanel(Vertical):
     ]
     ACTIONS: ClassVar[dict[str, tuple[str, ...]]] = {
         "notes": ("add", "delete", "turn"),
+        "lore": (),
         "history": ("restore",),
         "summaries": (),
         "writers": (),

@@ -1,13 +1,17 @@
 """The panels beside the page: notes, summaries, history, who wrote what."""
 
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from marginalia_tui.domain.items import Annotation
+from marginalia_tui.domain.items import Annotation, Book, Entry, Lorebook
 from marginalia_tui.screens.book import BookScreen
 from marginalia_tui.screens.results import ResultScreen
+from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
+from marginalia_tui.store.store import Store
 from marginalia_tui.widgets.dialogs import Ask
 from tests.screens.rig import FixedClock, Rig, lamp_home, play
 from tests.screens.test_pictures import SnapCompare, before, posing
@@ -113,6 +117,32 @@ def test_summaries_tell_whether_they_are_valid(home: Path) -> None:
         await rig.press("enter")
         await rig.until(lambda: rig.sees("parts 1 to 2, summary") and rig.sees("valid"))
         assert rig.sees("A lamp, and a stair.")
+
+    play(home, steps, size=WIDE)
+
+
+def test_lore_that_is_active_stands_first_with_why(home: Path) -> None:
+    book = lamp_home(home)
+    with closing(Store.open(home)) as store, store.write(Act(actor="author", label="lore", book=book)) as tx:
+        space = tx.space(LIBRARY)
+        lore = Lorebook(uuid="lore", name="The house", created=1)
+        entries = [
+            Entry(uuid="cat", lorebook="lore", name="Cat", text="It is grey.", filter="cat", created=2),
+            Entry(uuid="lamp", lorebook="lore", name="Lamp", text="It burns oil.", filter="lamp", created=3),
+            Entry(uuid="always", lorebook="lore", name="Place", text="By the sea.", constant=True, created=4),
+        ]
+        space.put([lore, *entries, replace(space.get(Book, book), lorebook="lore")])
+
+    async def steps(rig: Rig) -> None:
+        screen = await to_book(rig)
+        await rig.press("l")
+        await rig.until(lambda: rig.sees("2 of 3 entries are active"))
+        assert [(row.cells[0], row.cells[1]) for row in screen.panel.table.rows] == [
+            ("Lamp", "named here"),
+            ("Place", "always"),
+            ("Cat", "not named"),
+        ]
+        assert rig.sees("It burns oil.")
 
     play(home, steps, size=WIDE)
 
