@@ -1,3 +1,4 @@
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -218,7 +219,9 @@ def test_readers_write_nothing(world: World) -> None:
     for definition in DISPATCHER.registry:
         if definition.read_only:
             needed = [each for each in definition.parameters if each.required]
-            DISPATCHER.run(definition.name, {each.name: "1" for each in needed}, world.author)
+            # There is no first note, summary or entry here.
+            with suppress(NotFound):
+                DISPATCHER.run(definition.name, {each.name: "1" for each in needed}, world.author)
     assert world.journal() == before
 
 
