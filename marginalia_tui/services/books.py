@@ -143,8 +143,14 @@ def check_title(title: str) -> str:
 
 
 def create_book(store: Store, title: str, author: str = "") -> Book:
-    """A new, empty book in the library, in a transaction of its own."""
-    book = Book(uuid=store.clock.new_uuid(), title=check_title(title), author=author, created=store.clock.now())
+    """A new, empty book in the library, in a transaction of its own. It inherits its language."""
+    book = Book(
+        uuid=store.clock.new_uuid(),
+        title=check_title(title),
+        author=author,
+        language="",
+        created=store.clock.now(),
+    )
     with store.write(Act(actor="author", label="new book", book=book.uuid)) as tx:
         tx.space(LIBRARY).put([book])
     return book

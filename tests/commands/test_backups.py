@@ -1,4 +1,5 @@
 import os
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ from marginalia_tui.commands.results import to_data
 from marginalia_tui.domain.errors import Declined, Invalid, Locked, NotFound, Refused
 from marginalia_tui.domain.items import Annotation, Book, Entry, Folder, Item, Lorebook, Part
 from marginalia_tui.services import backup
-from marginalia_tui.services.books import trash_book
+from marginalia_tui.services.books import create_book, trash_book
 from marginalia_tui.store import integrity
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
+from marginalia_tui.studio import Studio
 from tests.commands.world import DISPATCHER, FakeAnswers, World, other_book
 from tests.conftest import NewStore
 from tests.services.backups import Full, a_full_book, edited, everything
@@ -89,8 +91,10 @@ def test_as_new_everything_has_another_uuid(store: Store, full: Full, of_full: W
     done = of_full.run(f"/restore-backup {tmp_path}/lamp.json")
     after = own(store, full.book.uuid)
     assert {key: after[key] for key in before} == before, "nothing that was there is changed"
-    new: dict[str, list[Any]] = {kind: [item for (of, uuid), item in after.items() if of == kind and (of, uuid) not in before] for kind in
-           ("book", "part", "summary", "annotation", "lorebook", "entry")}  # fmt: skip
+    new: dict[str, list[Any]] = {}
+    for (kind, uuid), item in after.items():
+        if (kind, uuid) not in before:
+            new.setdefault(kind, []).append(item)
     assert {kind: len(items) for kind, items in new.items()} == {
         "book": 1, "part": 4, "summary": 2, "annotation": 2, "lorebook": 2, "entry": 2,
     }  # fmt: skip
@@ -334,6 +338,17 @@ def test_a_number_means_the_list_that_was_shown(world: World) -> None:
 def test_backups_are_the_author_s() -> None:
     for name in ("take-backup", "list-backups", "restore-backup"):
         assert not DISPATCHER.registry.get(name).for_agents
+
+
+def test_a_studio_makes_them_by_itself(tmp_path: Path) -> None:
+    with closing(Studio(tmp_path / "home", pace=0)) as studio:
+        book = create_book(studio.store, "The Lamp").uuid
+        scope = studio.scope(book, FakeAnswers())
+        studio.dispatcher.run_line("/set-book-backups 2", scope)
+        studio.dispatcher.run_line('/create-part "It was night."', scope)
+    with closing(Store.open(tmp_path / "home")) as store:
+        (made,) = backup.list_backups(store, book)
+        assert made.automatic
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

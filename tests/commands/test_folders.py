@@ -6,7 +6,8 @@ import pytest
 from marginalia_tui.commands.results import to_data
 from marginalia_tui.domain.errors import Ambiguous, Declined, Invalid, Locked, NotFound, Refused, Stale, StoreError
 from marginalia_tui.domain.items import Book, Folder
-from marginalia_tui.services.books import trash_book
+from marginalia_tui.services.books import create_book, trash_book
+from marginalia_tui.services.exchange.library import manuscript_of
 from marginalia_tui.settings import Settings, save_settings
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
@@ -244,6 +245,17 @@ def test_a_copy_reads_the_folders_of_its_original_and_can_not_change_them(world:
     with world.store.read() as tx:
         assert tx.space(space).get(Book, world.book).folder == winter
         assert tx.space(space).find(Folder, winter) is None
+
+
+def test_a_new_book_inherits_its_language_and_is_exported_with_it(world: World, winter: str) -> None:
+    world.run('/update-folder Winter "" de')
+    new = create_book(world.store, "New").uuid
+    scope = replace(world.author, book=new)
+    assert to_data(DISPATCHER.run_line("/get-book-info", scope))["language"] == "en"
+    DISPATCHER.run_line("/move-book Winter", scope)
+    assert to_data(DISPATCHER.run_line("/get-book-info", scope))["language"] == "de"
+    with world.store.read() as tx:
+        assert manuscript_of(tx, new).language == "de"
 
 
 def test_a_folder_that_is_gone_is_none(world: World) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.services.books import check_title
+from marginalia_tui.services.effective import inherited
 from marginalia_tui.services.exchange.export import write_manuscript
 from marginalia_tui.services.exchange.importer import read_manuscript
 from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript
@@ -120,7 +121,7 @@ def manuscript_of(tx: ReadTx, book: str) -> Manuscript:
     return Manuscript(
         title=found.title,
         author=found.author,
-        language=found.language,
+        language=inherited(space, found).value("language").value,
         description=found.description,
         chapters=tuple(Chapter(title=part.title, text=part.text, attributes=part.attributes) for part in parts),
         attributes=found.attributes,
