@@ -115,9 +115,12 @@ def test_every_command_that_is_named_is_in_the_registry(name: str) -> None:
             assert len(parsed.arguments) <= len(definition.parameters), line
 
 
-def test_the_page_of_commands_names_every_command() -> None:
-    told = {CommandLine.parse(line).name for line in command_lines(resources.manual_page("commands"))}
-    told |= set(re.findall(r"`/([a-z-]+)`", resources.manual_page("commands")))
+def test_the_manual_names_every_command() -> None:
+    told: set[str] = set()
+    for name in PAGES:
+        page = resources.manual_page(name)
+        told |= {CommandLine.parse(line).name for line in command_lines(page)}
+        told |= set(re.findall(r"`/([a-z-]+)`", page))
     assert set(builtin_registry().names) <= told
 
 
