@@ -105,6 +105,9 @@ _TOKEN = re.compile(
     r"|(?P<char>[^\\\[({])",
     re.DOTALL,
 )
+_WORDS = r"[\w' -]+(?:\|[\w' -]+)*"
+_ALTERNATIVES = re.compile(rf"(?:\\b)?(?:\((?:\?:)?({_WORDS})\)|({_WORDS}))(?:\\b)?")
+"""The shape of nearly all of them: words, or one of several."""
 _EDGES, _KINDS = "bB", "sSwWdD"
 _DEEPEST = 20
 
@@ -120,6 +123,10 @@ def needles_of(pattern: str) -> _Needles:
     Returns:
         None when the expression is not plain enough to tell.
     """
+    if match := _ALTERNATIVES.fullmatch(pattern):
+        words = match[1] or match[2]
+        if words.isascii():
+            return tuple(dict.fromkeys(map(fold_needle, words.split("|"))))
     reader = _Reader()
     end = 0
     while end < len(pattern):

@@ -32,6 +32,11 @@ _TEXTS = (
     "SELECT entry.uuid, text.body FROM entry JOIN text ON text.hash = entry.text "
     "WHERE entry.space_id = ? AND entry.uuid IN"
 )
+_PROSE = (
+    "SELECT entry.uuid, coalesce(text.body, ''), coalesce(comment.body, '') FROM entry "
+    "LEFT JOIN text ON text.hash = entry.text LEFT JOIN text AS comment ON comment.hash = entry.comment "
+    "WHERE entry.space_id = ? AND entry.uuid IN"
+)
 _COUNTS = (
     "SELECT uuid, (SELECT count(*) FROM entry WHERE entry.space_id = lorebook.space_id "
     "AND entry.lorebook = lorebook.uuid) FROM lorebook WHERE space_id = ? AND uuid IN"
@@ -64,6 +69,11 @@ def entry_rows(space: Space, lorebooks: Iterable[str]) -> list[LoreRow]:
 def entry_texts(space: Space, uuids: Iterable[str]) -> dict[str, str]:
     """Entry -> its text; entries without one are left out."""
     return {uuid: body for uuid, body in rows_in(space.connection, _TEXTS, uuids, space.id)}
+
+
+def entry_prose(space: Space, uuids: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Entry -> its text and its comment, without its other fields: what a search through thousands needs."""
+    return {uuid: (text, comment) for uuid, text, comment in rows_in(space.connection, _PROSE, uuids, space.id)}
 
 
 def count_entries(space: Space, lorebooks: Iterable[str]) -> dict[str, int]:

@@ -58,7 +58,7 @@ class World:
         """Runs a line for the author and gives its answer as JSON values."""
         return to_data(DISPATCHER.run_line(line, self.author))
 
-    def call(self, name: str, **arguments: Any) -> dict[str, Any]:
+    def call(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """Runs a command for an agent, by name, and gives its answer as JSON values."""
         return to_data(DISPATCHER.run(name, arguments, self.agent))
 

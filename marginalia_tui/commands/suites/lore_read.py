@@ -275,21 +275,24 @@ def search_lore(
     """Finds the lore entries that hold a text, capitals or not, in whatever field."""
     search = Search(pattern, mode, tolerant=True)
     with open_lore(ctx) as opened:
-        uuids = [row.uuid for rows in opened.entries.values() for row in rows]
+        rows = [row for rows in opened.entries.values() for row in rows]
         numbers = opened.entry_numbers
     total = 0
     hits: list[LoreHit] = []
-    for entry in entries_of(ctx, uuids, "Searching the lore"):
-        found = [(name, match) for name in FIELDS if (match := next(search.find(getattr(entry, name)), None))]
+    for row, fields in prose_of(ctx, rows, FIELDS, "Searching the lore"):
+        # An expression may look for the ends of a text; all else is nowhere when it is not in all fields at once.
+        if mode != "regex" and not search.fits("\0".join(fields.values())):
+            continue
+        found = [(name, match) for name, text in fields.items() if (match := next(search.find(text), None))]
         if found:
             if offset <= total < offset + limit:
                 name, match = found[0]
-                before, after = around(getattr(entry, name), match.start(), match.end())
+                before, after = around(fields[name], match.start(), match.end())
                 hits.append(
                     LoreHit(
-                        number=numbers[entry.uuid],
-                        entry=entry.uuid,
-                        name=entry.name,
+                        number=numbers[row.uuid],
+                        entry=row.uuid,
+                        name=row.name,
                         fields=[name for name, _ in found],
                         first=" ".join(f"{before}{match.group()[:200]}{after}".split()),
                     )
@@ -298,14 +301,24 @@ def search_lore(
     return LoreHits(hits=hits, **page_fields(total, offset, len(hits)))
 
 
-def entries_of(ctx: Context, uuids: Sequence[str], doing: str) -> Iterator[Entry]:
-    """Entries in order, read in batches so that no transaction stays open; stops when told to."""
-    for start in range(0, len(uuids), AT_ONCE):
+def prose_of(
+    ctx: Context, rows: Sequence[LoreRow], names: Sequence[str], doing: str
+) -> Iterator[tuple[LoreRow, dict[str, str]]]:
+    """Entries with fields of theirs (of `FIELDS`) by name; stops when told to.
+
+    The texts are read in batches, so that no transaction stays open.
+    """
+    for start in range(0, len(rows), AT_ONCE):
         ctx.check()
-        ctx.status(doing, f"entry {start + 1:,} of {len(uuids):,}", done=start, total=len(uuids))
+        ctx.status(doing, f"entry {start + 1:,} of {len(rows):,}", done=start, total=len(rows))
+        some = rows[start : start + AT_ONCE]
         with ctx.reading() as space:
-            some = space.get_many(Entry, uuids[start : start + AT_ONCE])
-        yield from some.values()
+            prose = lore.entry_prose(space, [row.uuid for row in some])
+        for row in some:
+            if row.uuid in prose:
+                text, comment = prose[row.uuid]
+                fields = {"name": row.name, "text": text, "comment": comment, "filter": row.filter}
+                yield row, {name: fields[name] for name in names}
 
 
 class VerdictRow(Result):

@@ -20,10 +20,10 @@ from marginalia_tui.commands.replacing import (
 )
 from marginalia_tui.commands.results import EntryHandle, Result
 from marginalia_tui.commands.sentences import counted, quoted
-from marginalia_tui.commands.suites.lore_read import FIELDS, entries_of
+from marginalia_tui.commands.suites.lore_read import FIELDS, prose_of
 from marginalia_tui.commands.suites.lore_write import LONGEST_FILTER, check_filter
 from marginalia_tui.domain.errors import Invalid
-from marginalia_tui.domain.items import Entry
+from marginalia_tui.domain.lore import LoreRow
 from marginalia_tui.services import lore
 from marginalia_tui.store.store import WriteTx
 
@@ -104,13 +104,13 @@ def search_replace_lore_entries(
     replacing = Replacing(pattern, replacement, mode, ignore_case=ignore_case)
     with open_lore(ctx) as opened:
         of = opened.tree.lorebooks if lorebook is None else [opened.written_lorebook(lorebook).uuid]
-        uuids = [row.uuid for each in of for row in opened.entries[each]]
-        rows, numbers = opened.rows, opened.entry_numbers
+        rows = [row for each in of for row in opened.entries[each]]
+        numbers = opened.entry_numbers
     names = FIELDS if where == "all" else (where,)
-    found, samples = _replace_all(ctx, uuids, names, numbers, replacing)
+    found, samples = _replace_all(ctx, rows, names, numbers, replacing)
     hits, changed = replacing.hits, {uuid: fields for uuid, fields in found.items() if fields}
     if not hits:
-        note = _nothing_found(ctx, uuids, names, pattern, mode)
+        note = _nothing_found(ctx, rows, names, pattern, mode)
         return LoreReplaced(dry_run=dry_run, hits=0, entries=0, changed=[], samples=[], note=note)
     result = LoreReplaced(dry_run=dry_run, hits=hits, entries=len(found), changed=list(changed)[:TOLD], samples=samples)
     if dry_run:
@@ -127,18 +127,17 @@ def search_replace_lore_entries(
         lore.change_entries(tx.space(ctx.scope.space), changed)
         return result
 
-    return Effect(apply, reads={("entry", uuid): rows[uuid].hash for uuid in changed})
+    return Effect(apply, reads={("entry", row.uuid): row.hash for row in rows if row.uuid in changed})
 
 
 def _replace_all(
-    ctx: Context, uuids: Sequence[str], names: Sequence[str], numbers: Mapping[str, str], replacing: Replacing
+    ctx: Context, rows: Sequence[LoreRow], names: Sequence[str], numbers: Mapping[str, str], replacing: Replacing
 ) -> tuple[dict[str, dict[str, str]], list[EntrySample]]:
     """The entries with a place, and their fields that become other ones; the first samples."""
     found: dict[str, dict[str, str]] = {}
     samples: list[EntrySample] = []
-    for entry in entries_of(ctx, uuids, "Searching the lore"):
-        for name in names:
-            old = getattr(entry, name)
+    for entry, fields in prose_of(ctx, rows, names, "Searching the lore"):
+        for name, old in fields.items():
             if done := replacing.replace(old):
                 new, places = done
                 changes = found.setdefault(entry.uuid, {})
@@ -161,7 +160,7 @@ def _replace_all(
     return found, samples
 
 
-def _check(entry: Entry, changes: dict[str, str]) -> None:
+def _check(entry: LoreRow, changes: dict[str, str]) -> None:
     """Refuses what a field can't hold after the replacement."""
     if "name" in changes:
         changes["name"] = lore.check_name(changes["name"], "entry")
@@ -179,12 +178,12 @@ def _check(entry: Entry, changes: dict[str, str]) -> None:
         check_filter(changes["filter"], entry.mode)
 
 
-def _nothing_found(ctx: Context, uuids: Sequence[str], names: Sequence[str], pattern: str, mode: str) -> str:
+def _nothing_found(ctx: Context, rows: Sequence[LoreRow], names: Sequence[str], pattern: str, mode: str) -> str:
     """The sentence for a pattern that is not there as it was typed, with what is there instead."""
     near = Search(pattern, mode, tolerant=True)
-    for entry in entries_of(ctx, uuids, "Searching otherwise"):
-        for name in names:
-            for match in near.find(getattr(entry, name)):
+    for _, fields in prose_of(ctx, rows, names, "Searching otherwise"):
+        for text in fields.values():
+            for match in near.find(text):
                 return (
                     f"{quoted(pattern)} is nowhere in the lore as you typed it, but {quoted(match.group())} is: "
                     "type it exactly so, or give ignoreCase."
