@@ -210,3 +210,15 @@ def entry_completer(tree: LoreTree, rows: Iterable[LoreRow]) -> Completer:
         number = f"{numbers[row.lorebook]}.{len(of_book) + 1}"
         of_book.append(Candidate(number, f"{number} {row.name}", row.filter[:60]))
     return choices(each for of_book in known.values() for each in of_book)
+
+
+def annotation_completer(notes: Iterable[tuple[str, str]]) -> Completer:
+    """The completer of the kind `annotation`: the notes of the open book by number and first words.
+
+    Args:
+        notes: what each says and its status, the oldest first.
+    """
+    return choices(
+        Candidate(str(number), f"{number} {' '.join(says.split())}", status)
+        for number, (says, status) in enumerate(notes, start=1)
+    )

@@ -1,7 +1,7 @@
 """What the command bar asks of the registry, and how a line is run.
 
-Completion and hints are asked at every key: they answer from what is held in memory. The parts, branches and lore of
-the open book are read anew when the book changes.
+Completion and hints are asked at every key: they answer from what is held in memory. The parts, branches, lore and
+notes of the open book are read anew when the book changes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,14 @@ from marginalia_tui.domain.items import Book
 from marginalia_tui.domain.tree import StoryTree
 from marginalia_tui.resources import manual_pages
 from marginalia_tui.services import lore
+from marginalia_tui.services.annotations import note_beginnings
 from marginalia_tui.services.models import list_models
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store.space import LIBRARY, Space
 from marginalia_tui.studio import Studio
 
 BEGINNING = 60
-"""Characters of a part by which it can be named."""
+"""Characters of a part, or of a note, by which it can be named."""
 BEGINNINGS = 20_000
 """Parts of a book whose first words are read."""
 PAGE = "commands"
@@ -105,7 +106,7 @@ class Bar:
             return
         opened = None if book is None else space.find(Book, book)
         if opened is None:
-            for kind in ("part", "branch", "lorebook", "entry"):
+            for kind in ("part", "branch", "lorebook", "entry", "annotation"):
                 self.completers.unregister(kind)
         else:
             tree = story_tree(space, opened)
@@ -115,6 +116,8 @@ class Bar:
             rows = lore.entry_rows(space, lorebooks.lorebooks)
             self.completers.register("lorebook", completion.lorebook_completer(lorebooks))
             self.completers.register("entry", completion.entry_completer(lorebooks, rows))
+            notes = note_beginnings(space, opened.uuid, BEGINNING)
+            self.completers.register("annotation", completion.annotation_completer(notes))
         self._known = here
 
     def complete(self, text: str, cursor: int) -> list[completion.Completion]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypedDict
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, func, select
 
 from marginalia_tui.domain.anchors import Anchored, Anchors
 from marginalia_tui.domain.errors import Invalid, NotFound, Refused
@@ -67,6 +67,18 @@ class Passage(TypedDict):
 def note_uuids(space: Space, book: str) -> list[str]:
     """The notes of a book, the oldest first: the place in the list is the number of a note."""
     return _uuids(space, tables.annotation.c.book == book)
+
+
+def note_beginnings(space: Space, book: str, length: int) -> list[tuple[str, str]]:
+    """The first characters of what each note of a book says, and its status as it was set, the oldest first."""
+    column, text = tables.annotation.c, tables.text.c
+    query = (
+        select(func.coalesce(func.substr(text.body, 1, length), ""), column.status)
+        .select_from(tables.annotation.outerjoin(tables.text, text.hash == column.text))
+        .where(column.space_id == space.id, column.book == book)
+        .order_by(column.created, column.uuid)
+    )
+    return [(says, status) for says, status in space.connection.execute(query)]
 
 
 def notes_of_book(space: Space, book: str) -> list[Note]:

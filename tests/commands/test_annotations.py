@@ -1,8 +1,10 @@
 import pytest
 
+from marginalia_tui.commands.completion import annotation_completer
 from marginalia_tui.commands.render import to_plain
 from marginalia_tui.domain.errors import Ambiguous, Declined, Invalid, NotFound, Refused, Stale
 from marginalia_tui.domain.items import Annotation, Part
+from marginalia_tui.services.annotations import note_beginnings
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from tests.commands.world import DISPATCHER, World, other_book
@@ -226,3 +228,17 @@ def test_a_note_shows_control_characters_and_markup_as_they_are(world: World) ->
         )
     shown = to_plain(DISPATCHER.run_line("/list-annotations", world.author))
     assert "\x1b" not in shown and "[red]x[/red]" in shown
+
+
+def test_notes_are_completed_by_number_and_first_words(world: World) -> None:
+    world.run('/create-annotation 1 "Which lamp\nis it?" "The lamp"')
+    world.run('/create-annotation 2 "Which flame?"')
+    world.run("/resolve-annotation 2")
+    with world.store.read() as tx:
+        notes = note_beginnings(tx.space(LIBRARY), world.book, 60)
+    complete = annotation_completer(notes)
+    assert [(each.value, each.label, each.description) for each in complete("")] == [
+        ("1", "1 Which lamp is it?", "open"),
+        ("2", "2 Which flame?", "done"),
+    ]
+    assert [each.value for each in complete("flame")] == ["2"]

@@ -145,7 +145,9 @@ def _hit(
         branch=opened.off_branch(uuid),
         hits=len(places),
         first=" ".join(f"{before}{body[start:end][:MATCH]}{after}".split()),
-        version=version and HitVersion(number=version.number, when=moment(version.act.at), who=version.act.who),
+        version=None
+        if version is None
+        else HitVersion(number=version.number, when=moment(version.act.at), who=version.act.who),
     )
 
 
