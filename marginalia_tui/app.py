@@ -45,6 +45,8 @@ log = logging.getLogger(__name__)
 PARK_SECONDS = 5.0
 """How long the end waits for the runs to be parked."""
 TWICE_SECONDS = 2.0
+TERMINAL_SECONDS = 1.0
+"""How often it is looked whether the terminal is still there."""
 
 _ALWAYS = frozenset({"ctrl+c", "ctrl+q"})
 _AT_ONCE = _ALWAYS | {"q", "up", "down", "pageup", "pagedown", "home", "end", *"LBAS", "f1", "f2", "f3", "f4", "f5"}
@@ -173,6 +175,13 @@ class MarginaliaApp(NewsHost):
         """Opens the studio after the first picture."""
         self._main_loop = asyncio.get_running_loop()
         self.call_after_refresh(lambda: self.do(self._open()))
+        if not self.is_headless and not _terminal_is_gone():
+            self.set_interval(TERMINAL_SECONDS, self._look_at_terminal)
+
+    def _look_at_terminal(self) -> None:
+        """Ends the studio when its terminal has gone away and whoever started it was told so alone: make waits then."""
+        if _terminal_is_gone():
+            self.caught(signal.SIGHUP, None)
 
     async def on_event(self, event: events.Event) -> None:
         """Textual: holds the keys back that come before the studio is open, so that none of them is lost."""

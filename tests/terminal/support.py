@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -63,17 +63,22 @@ class Terminal:
         arguments: those of the program.
         size: columns and lines.
         env: what its environment has more.
+        under: a program that starts it, and has its command as arguments.
     """
 
     def __init__(
-        self, *arguments: object, size: tuple[int, int] = (80, 24), env: Mapping[str, str] | None = None
+        self,
+        *arguments: object,
+        size: tuple[int, int] = (80, 24),
+        env: Mapping[str, str] | None = None,
+        under: Sequence[str] = (),
     ) -> None:
         columns, lines = size
         self.screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self.screen)
         self.written = b""
         """Everything that the program wrote."""
-        command, *rest = program(*arguments)
+        command, *rest = [*under, *program(*arguments)]
         self._child = pexpect.spawn(
             command, rest, env=environment(**(env or {})), dimensions=(lines, columns), timeout=SECONDS, echo=False
         )

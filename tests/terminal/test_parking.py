@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,27 @@ def test_a_terminal_that_goes_away_parks_the_run(home: Path) -> None:
     with ScriptedServer(held) as server:
         book = furnish(home, server.url)
         with Terminal("--home", home) as seen:
+            _start_in_studio(seen)
+            seen.until("I am in the middle of it.")
+            assert seen.hang_up() == 128 + signal.SIGHUP
+        assert only_run(home).status is RunStatus.PAUSED
+        assert say(home, "run", "work", "latest").returncode == 0
+        check_exactly_once(home, book)
+
+
+WAITS = """
+import signal, subprocess, sys
+signal.signal(signal.SIGHUP, lambda *_: None)
+sys.exit(subprocess.run(sys.argv[1:]).returncode)
+"""
+
+
+def test_a_terminal_that_goes_away_parks_the_run_when_only_the_parent_is_told(home: Path) -> None:
+    """As under make, which gets the signal of the terminal, passes it on to nobody, and waits."""
+    held = Held(1)
+    with ScriptedServer(held) as server:
+        book = furnish(home, server.url)
+        with Terminal("--home", home, under=[sys.executable, "-c", WAITS]) as seen:
             _start_in_studio(seen)
             seen.until("I am in the middle of it.")
             assert seen.hang_up() == 128 + signal.SIGHUP
