@@ -1,4 +1,4 @@
-"""What is tidied when a studio opens: runs whose process died, copies that no undo reaches, texts nobody refers to."""
+"""What is tidied when a studio opens: dead runs, copies that no undo reaches, what is not counted, texts nobody names."""
 
 from collections.abc import Callable
 
@@ -7,6 +7,7 @@ from sqlalchemy import func, select
 from marginalia_tui.agent import runs
 from marginalia_tui.agent.runner import Runner
 from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.services.counting import count_all
 from marginalia_tui.store import tables
 from marginalia_tui.store.history import UNDO_REACH
 from marginalia_tui.store.journal import Act
@@ -24,6 +25,8 @@ def tidy(store: Store, runner: Runner, closing: Callable[[], bool]) -> None:
         with store.write(Act(actor="studio", label="drop a copy", run=run)) as tx:
             if runs.get_run(tx, run).status is RunStatus.APPLIED:
                 runs.release_copy(tx, run, keep_journal=True)
+    # What the statistics have not counted yet keeps its texts.
+    count_all(store, closing)
     for _ in sweep(store):
         if closing():
             return

@@ -20,6 +20,7 @@ from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY, Space, WritableSpace
 from marginalia_tui.store.spaces import drop_space
 from marginalia_tui.store.store import ReadTx, WriteTx
+from marginalia_tui.store.uncounted import set_aside
 
 LATELY = 2_000
 """Deletions of a book that are looked at, the newest first."""
@@ -112,20 +113,24 @@ def find_gone(tx: ReadTx, name: str, book: str | None = None, kind: str | None =
         NotFound: nothing fits.
         Ambiguous: several do; the sentence lists them.
     """
-    there = [*in_trash(tx), *(lost(tx, book) if book else ())]
-    there = [each for each in there if kind in (None, each.kind)]
+    everything: list[Gone] = [*in_trash(tx), *(lost(tx, book) if book else ())]
+    there = [each for each in everything if kind in (None, each.kind)]
     wanted = " ".join(name.split()).casefold()
     found = [each for each in there if each.uuid == name.strip()]
     found = found or [each for each in there if wanted and each.name.casefold() == wanted]
     if not found and len(wanted) >= SHORTEST_PREFIX:
-        beginnings = [(each, (each.name.casefold(), each.begins.casefold(), each.uuid)) for each in there]
-        found = [each for each, names in beginnings if any(one.startswith(wanted) for one in names)]
+        found = [each for each in there if any(one.casefold().startswith(wanted) for one in _words(each))]
     if len(found) == 1:
         return found[0]
     if found:
         shown = "; ".join(_shown(each) for each in found[:10])
         raise Ambiguous(f"Several fit {visible_line(name)!r}: {shown}. Say of what kind it is, or give the uuid.")
     raise NotFound(f"Nothing that is gone fits {visible_line(name)!r}: list-trash shows what can be brought back.")
+
+
+def _words(gone: Gone) -> tuple[str, str, str]:
+    """What it can be called by."""
+    return gone.name, gone.begins, gone.uuid
 
 
 def _shown(gone: Gone) -> str:
@@ -369,9 +374,11 @@ def _entries_of(tx: ReadTx, lorebook: str) -> set[str]:
 def _forget(tx: WriteTx, uuids: Iterable[str]) -> None:
     """Takes items that are gone out of the journal of the library, which is rewritten for nothing else."""
     row, library = tables.journal.c, update(tables.space).where(tables.space.c.id == LIBRARY)
+    uuids = list(uuids)
+    set_aside(tx.connection, LIBRARY, uuids)
     # Rows of a journal go only while their space says that it is changed in bulk.
     tx.connection.execute(library.values(state="moving"))
-    for some in chunks(list(uuids)):
+    for some in chunks(uuids):
         tx.connection.execute(delete(tables.journal).where(row.space_id == LIBRARY, row.uuid.in_(some)))
     tx.connection.execute(library.values(state="live"))
 

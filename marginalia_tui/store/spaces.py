@@ -11,6 +11,7 @@ from marginalia_tui.store.content import chunks
 from marginalia_tui.store.reach import lore_tree
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import ReadTx, WriteTx
+from marginalia_tui.store.uncounted import set_aside
 
 
 def copy_book(tx: WriteTx, book: str, origin: int = LIBRARY) -> int:
@@ -89,6 +90,7 @@ def drop_space(tx: WriteTx, space_id: int, *, keep_journal: bool = False) -> Non
     if keep_journal:
         tx.connection.execute(update(space).where(space.c.id == space_id).values(state="dropped"))
         return
+    set_aside(tx.connection, space_id)
     tx.connection.execute(delete(tables.journal).where(tables.journal.c.space_id == space_id))
     tx.connection.execute(delete(tables.change).where(tables.change.c.space_id == space_id))
     tx.connection.execute(delete(space).where(space.c.id == space_id))

@@ -86,8 +86,12 @@ class _Live:
         return int(rows[-1].seq) if rows else after
 
     def add_drafts(self, connection: Connection) -> None:
-        """Adds the states that drafts began from."""
-        self.add(connection, Part.KIND, set(connection.execute(select(tables.draft.c.base)).scalars()))
+        """Adds the states that drafts began from, and those that the statistics still have to count."""
+        aside = tables.uncounted.c
+        found = set(connection.execute(select(tables.draft.c.base)).scalars())
+        found.update(connection.execute(select(aside.before).where(aside.before.is_not(None))).scalars())
+        found.update(connection.execute(select(aside.after).where(aside.after.is_not(None))).scalars())
+        self.add(connection, Part.KIND, found)
 
     def read_on(self, connection: Connection) -> None:
         """Adds what was referred to since it was last looked."""

@@ -426,3 +426,69 @@ handle = Table(
     UniqueConstraint("run", "uuid"),
     sqlite_with_rowid=False,
 )
+
+# Statistics. What they count is in the journal, and counted once: none of these is an item.
+
+counted = Table(
+    "counted",
+    metadata,
+    Column("id", Integer, primary_key=True),  # the one row is 1
+    Column("position", Integer, nullable=False),  # of the journal, up to which changes are in the daily sums
+)
+
+# What went out of the journal (with a copy that was dropped, a book that was deleted for good) before it was counted.
+uncounted = Table(
+    "uncounted",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("space_id", Integer, nullable=False),
+    Column("uuid", String, nullable=False),
+    Column("before", LargeBinary),
+    Column("after", LargeBinary),
+    Column("change_id", Integer, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("label", String, nullable=False),
+    Column("undoes", Integer),
+    Column("at", Integer, nullable=False),
+)
+
+daily = Table(
+    "daily",
+    metadata,
+    Column("book", String, primary_key=True),
+    Column("day", String, primary_key=True),  # 2026-03-14, in the zone in which it was counted
+    Column("side", String, primary_key=True),  # me | agents
+    Column("words_added", Integer, nullable=False),
+    Column("words_deleted", Integer, nullable=False),
+    Column("chars_added", Integer, nullable=False),
+    Column("chars_deleted", Integer, nullable=False),
+    Column("words_grown", Integer, nullable=False),
+    Column("chars_grown", Integer, nullable=False),
+    Column("prompt_tokens", Integer, nullable=False),
+    Column("completion_tokens", Integer, nullable=False),
+    Index("ix_daily_day", "day"),
+    sqlite_with_rowid=False,
+)
+
+activity = Table(
+    "activity",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("kind", String, nullable=False),  # open | editing | generating | running
+    Column("side", String, nullable=False),
+    Column("book", String, nullable=False),
+    Column("began", Integer, nullable=False),
+    Column("ended", Integer, nullable=False),  # an hour later at most: a longer stretch is several rows
+    Index("ix_activity_began", "began"),
+)
+
+goal = Table(
+    "goal",
+    metadata,
+    Column("book", String, primary_key=True),  # empty: words a day, whatever the book
+    Column("since", String, primary_key=True),  # the day on which it was set; the newest holds
+    Column("words", Integer, nullable=False),  # 0: none from then on
+    Column("by", String),  # the last day for a book
+    Column("start", Integer, nullable=False),  # the words of the book when it was set
+    sqlite_with_rowid=False,
+)

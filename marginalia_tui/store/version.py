@@ -1,7 +1,7 @@
 """The versions of the schema, known without importing alembic."""
 
-HEAD = "0002"
+HEAD = "0003"
 """The version that this program works with."""
 
-KNOWN = ("0001", "0002")
+KNOWN = ("0001", "0002", "0003")
 """Every version that this program can open; an older one is upgraded."""

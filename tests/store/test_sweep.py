@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import insert, select
 
 from marginalia_tui.domain.items import Book, Part
+from marginalia_tui.services.counting import count_all
 from marginalia_tui.store import history, tables
 from marginalia_tui.store import sweep as module
 from marginalia_tui.store.content import get_texts
@@ -39,6 +40,8 @@ def agent_copy(store: Store, text: str = "by the agent") -> int:
 
 
 def drop(store: Store, space: int, *, keep_journal: bool = False) -> None:
+    """Drops a copy whose changes are in the statistics, which would still need its texts."""
+    count_all(store)
     with store.write(act()) as tx:
         drop_space(tx, space, keep_journal=keep_journal)
 
