@@ -41,6 +41,10 @@ ASKS = by_results(
 Act = Callable[[Desk, str], None]
 
 
+MISSED = 2
+"""Moments at the end of a run that may not come."""
+
+
 class Moments:
     """Counts the transactions that workers open; does something before one of them."""
 
@@ -48,6 +52,11 @@ class Moments:
         self.at = 0
         self.seen = 0
         self.act: Callable[[], None] | None = None
+
+    @property
+    def came(self) -> bool:
+        """Whether the moment came. A run looks once more, or once less, when the bus tells it late."""
+        return self.act is None
 
     def __call__(self) -> None:
         if not threading.current_thread().name.startswith("run-"):
@@ -177,6 +186,11 @@ def test_discarded_at_any_moment_nothing_is_left(new_store: NewStore, moments: M
     for at in every:
         with new_store() as store, _disturbed(store, moments, SCRIPT, at, _stop_discard) as (made, run, refused):
             seen = _rest(made, run)
+            if not moments.came:
+                # It does not come again: the author discards what is done.
+                assert seen.status is RunStatus.DONE, (at, seen)
+                made.runner.stop(run, keep=False)
+                seen = made.run(run)
             assert not refused
             assert (seen.status, seen.space) == (RunStatus.STOPPED_DISCARDED, None), (at, seen)
             assert part_texts(store, made.book) == TEXTS
@@ -187,11 +201,17 @@ def test_discarded_at_any_moment_nothing_is_left(new_store: NewStore, moments: M
 def test_what_is_sent_at_any_moment_is_heard_once_or_refused(new_store: NewStore, moments: Moments) -> None:
     with new_store() as store:
         every = _every_moment(store, moments, SCRIPT)
+    came = 0
     for at in every:
         with new_store() as store, _disturbed(store, moments, SCRIPT, at, _send) as (made, run, refused):
             _check_done(made, run)
             heard = [entry for entry in made.entries(run) if entry.message.text == "Leave the dialect."]
-            assert len(heard) == (0 if refused else 1), at
+            if moments.came:
+                came += 1
+                assert len(heard) == (0 if refused else 1), at
+            else:
+                assert not heard, at
+    assert came >= len(every) - MISSED
 
 
 @pytest.mark.parametrize("act", [_pause, _pause_now, _stop_keep, _stop_discard, _send, _park])
@@ -212,11 +232,10 @@ def test_a_turn_that_ends_in_the_moment_of_an_act(new_store: NewStore, moments: 
     for at in every:
         with new_store() as store, _disturbed(store, moments, script, at, act) as (made, run, _):
             seen = _rest(made, run)
-            # A run looks once more, or once less, when the bus tells it late: the last moment may not come.
-            if moments.act is None:
+            if moments.came:
                 acted += 1
                 assert seen.status in rests[act], (at, seen)
-    assert acted >= len(every) - 2
+    assert acted >= len(every) - MISSED
 
 
 @pytest.mark.parametrize("act", [_pause, _pause_now, _stop_keep, _stop_discard, _park])
