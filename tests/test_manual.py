@@ -23,8 +23,8 @@ DOCUMENTS = {
     **{name: ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")},
 }
 EXPECTED = {
-    "agents", "book", "commands", "console", "extensions", "headless", "import-export", "keys", "library", "models",
-    "review", "safety", "settings", "shell", "start", "troubleshooting",
+    "agents", "book", "commands", "console", "extensions", "headless", "import-export", "keys", "library", "lore",
+    "models", "review", "safety", "settings", "shell", "start", "troubleshooting",
 }  # fmt: skip
 COMMON = ("app", "view", "rows", "table", "submit", "confirm", "bar", "result", "form", "ask")
 PLACES = {
@@ -41,6 +41,7 @@ PLACES = {
     "troubleshooting": ("agents", "console"),
     "commands": ("work",),
     "extensions": (),
+    "lore": (),
     "headless": (),
     "shell": (),
 }
