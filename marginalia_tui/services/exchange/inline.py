@@ -6,6 +6,7 @@ stands on both sides of it: where Markdown's marks would not, the HTML tag stays
 
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,14 +15,18 @@ SPACES = " \t\n\r\f"
 
 _RUN = re.compile(f"[{SPACES}]+")
 _ESCAPED = re.compile(
-    r"[\\*`]"
-    r"|(?<![^\W_])_|_(?![^\W_])"
+    r"[\\`]"
+    r"|\*+|_+"
     r"|\[(?=\^)|\](?=[(\[:])"
     r"|<(?=[A-Za-z/!?])"
     r"|&(?=#?\w{1,32};)"
     r"|~(?=~)"
 )
-_LINE_START = re.compile(r"(?:#{1,6}(?=[ \t]|$)|[>+-]|=+$|~{3}|(?P<number>\d{1,9})[.)](?=[ \t]|$))")
+_RUN_OF_MARKS = re.compile(r"\*+|_+")
+_LINE_START = re.compile(
+    r"(?:#{1,6}(?=[ \t]|$)|[>+-]|\*(?=[ \t]|$)|(?:\*[ \t]*){3,}$|(?:_[ \t]*){3,}$|=+$|~{3}"
+    r"|(?P<number>\d{1,9})[.)](?=[ \t]|$))"
+)
 _MARKS = {"em": "*", "strong": "**", "s": "~~"}
 
 
@@ -33,9 +38,20 @@ class Piece:
     text: str = ""
 
 
-def escape(text: str) -> str:
-    """A text with a backslash before what Markdown would take for a mark."""
-    return _ESCAPED.sub(r"\\\g<0>", text)
+def _escape(text: str, doubtful: Collection[int]) -> str:
+    """A text with a backslash before what Markdown would take for a mark.
+
+    Args:
+        text: the text.
+        doubtful: where the runs of `*` and `_` begin that could pair with another.
+    """
+
+    def safe(found: re.Match[str]) -> str:
+        if found[0][0] in "*_":
+            return "".join(f"\\{char}" for char in found[0]) if found.start() in doubtful else found[0]
+        return f"\\{found[0]}"
+
+    return _ESCAPED.sub(safe, text)
 
 
 def escape_line_start(line: str) -> str:
@@ -55,11 +71,13 @@ def collapse(text: str) -> str:
 def join(pieces: list[Piece]) -> str:
     """The Markdown of a paragraph; lines end at hard breaks only. Empty when nothing but white space is there."""
     pieces = _without_spaces_inside(_merged(pieces))
-    as_html = _pairs_as_html(pieces)
+    before, after = _neighbours(pieces)
+    as_html = _pairs_as_html(pieces, before, after)
+    doubtful = _doubtful_runs(pieces, before, after)
     out: list[str] = []
     for place, piece in enumerate(pieces):
         if piece.kind == "text":
-            out.append(escape(piece.text))
+            out.append(_escape(piece.text, doubtful.get(place, ())))
         elif piece.kind == "break":
             out.append("\\\n")
         elif piece.kind in ("open", "close"):
@@ -136,9 +154,8 @@ def _add_text(made: list[Piece], text: str) -> None:
     made.append(Piece("text", text))
 
 
-def _pairs_as_html(pieces: list[Piece]) -> set[int]:
+def _pairs_as_html(pieces: list[Piece], before: list[str], after: list[str]) -> set[int]:
     """The places of the marks that Markdown would not see as marks where they stand."""
-    before, after = _neighbours(pieces)
     open_places: list[int] = []
     found: set[int] = set()
     for place, piece in enumerate(pieces):
@@ -150,6 +167,59 @@ def _pairs_as_html(pieces: list[Piece]) -> set[int]:
             doubtful = (opening and pieces[opening - 1].kind == "close") or nested
             if doubtful or not _flanks(before[opening], after[opening]) or not _flanks(after[place], before[place]):
                 found.update((opening, place))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run of `*` or `_` in the text of a piece, and whether it could begin or end an emphasis."""
+
+    place: int
+    start: int
+    begins: bool
+    ends: bool
+
+
+def _doubtful_runs(pieces: list[Piece], before: list[str], after: list[str]) -> dict[int, set[int]]:
+    """Piece -> where the runs of `*` and `_` in it begin that could pair with another run or with a mark of ours."""
+    found: dict[int, set[int]] = {}
+    for sign in "*_":
+        runs = _runs(pieces, sign, before, after)
+        if not any(run.start >= 0 for run in runs):
+            continue
+        last_end = max((number for number, run in enumerate(runs) if run.ends), default=-1)
+        begun = False
+        for number, run in enumerate(runs):
+            if run.start >= 0 and ((run.begins and number < last_end) or (run.ends and begun)):
+                found.setdefault(run.place, set()).add(run.start)
+            begun = begun or run.begins
+    return found
+
+
+def _runs(pieces: list[Piece], sign: str, before: list[str], after: list[str]) -> list[_Run]:
+    """The runs of a sign in order; a mark of ours counts as one that starts at -1."""
+    found: list[_Run] = []
+    for place, piece in enumerate(pieces):
+        if piece.kind in ("open", "close") and sign == "*":
+            found.append(_Run(place, -1, True, True))
+        if piece.kind != "text" or sign not in piece.text:
+            continue
+        text = piece.text
+        for run in _RUN_OF_MARKS.finditer(text):
+            if run[0][0] != sign:
+                continue
+            left = text[run.start() - 1] if run.start() else before[place]
+            right = text[run.end()] if run.end() < len(text) else after[place]
+            begins, ends = _flanks(left, right), _flanks(right, left)
+            if sign == "_":
+                begins, ends = (
+                    begins and (not ends or _is_punctuation(left)),
+                    ends and (not begins or _is_punctuation(right)),
+                )
+            at_mark = (not run.start() and place and pieces[place - 1].kind in ("open", "close")) or (
+                run.end() == len(text) and place + 1 < len(pieces) and pieces[place + 1].kind in ("open", "close")
+            )
+            found.append(_Run(place, run.start(), begins or bool(at_mark), ends or bool(at_mark)))
     return found
 
 
