@@ -20,7 +20,7 @@ _ESCAPED = re.compile(
     r"|\[(?=\^)|\](?=[(\[:])"
     r"|<(?=[A-Za-z/!?])"
     r"|&(?=#?\w{1,32};)"
-    r"|~(?=~)"
+    r"|^~|~(?=~|$)"
 )
 _RUN_OF_MARKS = re.compile(r"\*+|_+")
 _LINE_START = re.compile(
