@@ -247,7 +247,7 @@ VALUES = [
 ]
 GOOD = {"part": "1", "branch": "1", "command": "help", "topic": "start", "text": "lamp", "choice": "text"}
 GOOD |= {"integer": "1", "boolean": "false"}
-GOOD |= {"lorebook": "1", "entry": "1"}
+GOOD |= {"lorebook": "1", "entry": "1", "annotation": "1"}
 ALL = list(DISPATCHER.registry)
 
 

@@ -145,9 +145,9 @@ def update_annotation(
     ] = None,
 ) -> Effect[NoteChanged]:
     """Changes what a note says, its type, or whether models are told it."""
+    uuid, seen = _seen(ctx, annotation)
     if text is None and type is None and to_prompt is None:
         raise Invalid("Give what should change: text, type or toPrompt.")
-    uuid, seen = _seen(ctx, annotation)
 
     def apply(tx: WriteTx) -> NoteChanged:
         space = tx.space(ctx.scope.space)
