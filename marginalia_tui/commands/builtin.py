@@ -13,6 +13,7 @@ from marginalia_tui.commands.suites import (
     folders,
     help,
     history,
+    lore_preview,
     lore_read,
     lore_replace,
     lore_write,
@@ -34,5 +35,5 @@ def builtin_registry() -> Registry:
     registry.register(folders, booksettings, trash, backups)
     registry.register(summaries, reshape)
     registry.register(annotations, annotate, history, compare, blame)
-    registry.register(lore_read, lore_write, lorebooks, lore_replace)
+    registry.register(lore_read, lore_preview, lore_write, lorebooks, lore_replace)
     return registry
