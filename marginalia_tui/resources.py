@@ -45,3 +45,8 @@ def manual_page(name: str) -> str:
 def sample_book() -> Path:
     """The folder of the sample book."""
     return data_folder() / "books" / SAMPLE_BOOK
+
+
+def sample_desk() -> Path:
+    """The folder of what lies beside the sample book: lore, summaries, notes, other versions of parts."""
+    return data_folder() / "books" / f"{SAMPLE_BOOK}-desk"

@@ -1,7 +1,8 @@
 """demo: the main job on a sample book, with the embedded proofreader, in a home of its own.
 
 The sample book is shipped clean. Slips of the kinds that drafts have are put into the copy of the demo, with a
-fixed seed, so that what the proofreader does can be judged against what is known.
+fixed seed, so that what the proofreader does can be judged against what is known. Only the parts that are read get
+slips: its lore, its notes and the other versions of parts stay as they are shipped.
 """
 
 import argparse
@@ -17,15 +18,16 @@ from marginalia_tui.agent.merge.model import MergePlan, Picks
 from marginalia_tui.agent.merge.report import to_text
 from marginalia_tui.agent.runs import get_run, latest_runs
 from marginalia_tui.domain.errors import NotFound
-from marginalia_tui.domain.items import Book, Part
+from marginalia_tui.domain.items import Book
 from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.headless.output import print_json, print_text
 from marginalia_tui.headless.stream import Stream, work_to_rest
 from marginalia_tui.logs import start_log
-from marginalia_tui.resources import sample_book
+from marginalia_tui.resources import sample_book, sample_desk
 from marginalia_tui.services.models import OFFLINE
 from marginalia_tui.services.parts import story_tree
+from marginalia_tui.services.sample import add_sample, read_desk
 from marginalia_tui.services.slips import SlipReport, judge, make_slips
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.schema import prepare_home
@@ -80,14 +82,10 @@ def prepare(studio: Studio, sample: Sample) -> AgentDefinition:
         description=sample.description,
         created=clock.now(),
     )
-    parts: list[Part] = []
-    for title, text in zip(sample.titles, sample.draft, strict=True):
-        parent = parts[-1].uuid if parts else None
-        parts.append(
-            Part(uuid=clock.new_uuid(), book=book.uuid, parent=parent, created=clock.now(), title=title, text=text)
-        )
+    chapters = tuple(zip(sample.titles, sample.draft, strict=True))
+    desk = read_desk(sample_desk())
     with studio.store.write(Act(actor="author", label="sample book", book=book.uuid)) as tx:
-        tx.space(LIBRARY).put([replace(book, active_leaf=parts[-1].uuid), *parts])
+        add_sample(tx.space(LIBRARY), book, chapters, desk)
     return studio.add_agent(name=AGENT, book=book.uuid, model=OFFLINE.name, instructions=TASK)
 
 
