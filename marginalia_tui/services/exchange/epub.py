@@ -13,11 +13,12 @@ from urllib.parse import unquote
 
 from marginalia_tui.domain.errors import Invalid, Refused
 from marginalia_tui.services.exchange.archive import Archive
+from marginalia_tui.services.exchange.blocks import Block
 from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.encoding import clean, decode
 from marginalia_tui.services.exchange.epub_writer import GENERATOR
 from marginalia_tui.services.exchange.files import shown
-from marginalia_tui.services.exchange.from_html import BOLD, ITALIC, Block, Styles, read_page
+from marginalia_tui.services.exchange.from_html import BOLD, ITALIC, Styles, read_page
 from marginalia_tui.services.exchange.inline import collapse
 from marginalia_tui.services.exchange.manuscript import MAX_TITLE, Chapter, Manuscript, one_line, trim_blank_lines
 from marginalia_tui.services.exchange.markdown import LARGE_PART, read_markdown

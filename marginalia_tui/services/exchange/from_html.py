@@ -11,11 +11,21 @@ from typing import Any
 
 from lxml import etree
 
+from marginalia_tui.services.exchange.blocks import (
+    SCENE_BREAK,
+    Block,
+    fenced,
+    is_scene_break,
+    pipe_table,
+    prefixed,
+    table_cell,
+    text_of,
+    with_scene_breaks,
+)
 from marginalia_tui.services.exchange.encoding import clean
-from marginalia_tui.services.exchange.inline import SPACES, Piece, collapse, join
+from marginalia_tui.services.exchange.inline import SPACES, Piece, code_span, join, link
 from marginalia_tui.services.exchange.markup import kinds_of, local_name, parse_markup
 
-SCENE_BREAK = "* * *"
 ITALIC = re.compile(r"font-style\s{0,9}:\s{0,9}(?:italic|oblique)")
 BOLD = re.compile(r"font-weight\s{0,9}:\s{0,9}(?:bold|[6-9]00)")
 _BLOCK = frozenset(
@@ -34,18 +44,6 @@ _EMPHASIS = {
     "s": "s", "del": "s", "strike": "s", "u": "u", "sub": "sub", "sup": "sup", "small": "small", "mark": "mark",
     "ins": "ins",
 }  # fmt: skip
-_ASTERISKS = re.compile(r"(?:\\?[*\u2217\u204e\u2042\u2022\u25c6\u2766~\u2014\u2013-][ \xa0\u2003]*){1,9}$")
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A block of Markdown. `heading` is its level for a heading, else 0; `anchor` marks a place instead of a block."""
-
-    text: str
-    heading: int = 0
-    anchor: str = ""
-    gap: bool = False
-    """An empty paragraph: white space on the page, perhaps a scene break."""
 
 
 @dataclass(slots=True)
@@ -83,7 +81,7 @@ def read_page(text: str, name: str, styles: Styles, anchors: Iterable[str] = ())
     body = next((element for element in root.iter() if local_name(element) == "body"), root)
     reader = _Reader(styles, frozenset(anchors))
     blocks = reader.blocks(body)
-    return Page(_with_scene_breaks(blocks), reader.pictures, _kinds_at_top(body))
+    return Page(with_scene_breaks(blocks), reader.pictures, _kinds_at_top(body))
 
 
 def _kinds_at_top(body: Any) -> frozenset[str]:
@@ -93,25 +91,6 @@ def _kinds_at_top(body: Any) -> frozenset[str]:
         element = children[0]
         found |= kinds_of(element)
     return found
-
-
-def _with_scene_breaks(blocks: list[Block]) -> list[Block]:
-    """Empty paragraphs as scene breaks where they are rare, left out where they are the layout."""
-    gaps = sum(block.gap for block in blocks)
-    rare = gaps * 5 <= len(blocks) - gaps
-    made: list[Block] = []
-    waiting = False
-    for block in blocks:
-        if block.gap:
-            waiting = rare
-            continue
-        plain = block.text and not block.heading
-        before = made[-1] if made else Block("")
-        if waiting and plain and not before.heading and "" != before.text != SCENE_BREAK != block.text:
-            made.append(Block(SCENE_BREAK))
-        waiting = False
-        made.append(block)
-    return made
 
 
 class _Reader:
@@ -143,7 +122,7 @@ class _Reader:
     @staticmethod
     def _end_paragraph(run: list[Piece], made: list[Block]) -> None:
         if text := join(run):
-            made.append(Block(SCENE_BREAK if _is_scene_break(text) else text))
+            made.append(Block(SCENE_BREAK if is_scene_break(text) else text))
         run.clear()
 
     def _is_block(self, element: Any) -> bool:
@@ -177,11 +156,12 @@ class _Reader:
         if name in ("ul", "ol"):
             return self._list(element, ordered=name == "ol")
         if name == "blockquote":
-            return _one(_prefixed(_text_of(self.blocks(element)), "> "))
+            return _one(prefixed(text_of(self.blocks(element)), "> "))
         if name == "table":
             return self._table(element)
         if name == "pre":
-            return _one(_fenced(element))
+            code = next((inner for inner in element if local_name(inner) == "code"), element)
+            return _one(fenced("".join(element.itertext()).removesuffix("\n"), code.get("data-info") or ""))
         if name == "hr":
             return [Block(SCENE_BREAK)]
         if len(name) == 2 and name[0] == "h" and name[1].isdigit():
@@ -195,9 +175,9 @@ class _Reader:
     def _note(self, element: Any, own: str) -> list[Block]:
         for label in [inner for inner in element.iter() if _is_furniture(inner)]:
             _take_out(label)
-        text = _text_of(self.blocks(element))
+        text = text_of(self.blocks(element))
         first, _, rest = text.partition("\n")
-        below = "\n" + _prefixed(rest, "    ") if rest else ""
+        below = "\n" + prefixed(rest, "    ") if rest else ""
         return [Block(f"[^{note_label(own)}]: {first}{below}")]
 
     def _list(self, element: Any, *, ordered: bool) -> list[Block]:
@@ -210,10 +190,10 @@ class _Reader:
             number = _whole(child.get("value"), number)
             marker = f"{number}. " if ordered else "- "
             blocks = self.blocks(child) if local_name(child) == "li" else self._block(child)
-            text = _text_of(blocks, "\n\n" if loose else "\n")
+            text = text_of(blocks, "\n\n" if loose else "\n")
             if lines and loose:
                 lines.append("")
-            lines.append(marker + _prefixed(text, " " * len(marker))[len(marker) :])
+            lines.append(marker + prefixed(text, " " * len(marker))[len(marker) :])
             number += 1
         return _one("\n".join(lines))
 
@@ -226,16 +206,13 @@ class _Reader:
             cells = [cell for cell in row if local_name(cell) in ("td", "th")]
             if not rows:
                 aligned = [_alignment(cell) for cell in cells]
-            rows.append([_cell(self.blocks(cell)) for cell in cells])
+            rows.append([table_cell(self.blocks(cell)) for cell in cells])
         width = max(map(len, rows), default=0)
         if width == 1:
             cells = [cell for cell in element.iter() if local_name(cell) in ("td", "th")]
             return made + [block for cell in cells for block in self.blocks(cell)]
         if width:
-            padded = [row + [""] * (width - len(row)) for row in rows]
-            rule = (aligned + ["---"] * width)[:width]
-            lines = [f"| {' | '.join(row)} |" for row in (padded[0], rule, *padded[1:])]
-            made.append(Block("\n".join(lines)))
+            made.append(Block(pipe_table(rows, aligned)))
         return made
 
     @staticmethod
@@ -263,7 +240,7 @@ class _Reader:
         if name == "a":
             return self._link(element)
         if name in ("code", "tt", "kbd", "samp"):
-            return [Piece("raw", code)] if (code := _code("".join(element.itertext()))) else []
+            return [Piece("raw", code)] if (code := code_span("".join(element.itertext()))) else []
         inner = self._inlines(element)
         if name == "q":
             return [Piece("text", "\u201c"), *inner, Piece("text", "\u201d")]
@@ -299,16 +276,9 @@ class _Reader:
         if kinds & {"backlink", "referrer"}:
             return []
         inner = self._inlines(element)
-        if not target.lower().startswith(("http://", "https://", "mailto:")):
-            return inner
-        text = "".join(element.itertext())
-        if text == target and not re.search(r"[\s<>]", target):
-            return [Piece("link", f"<{target}>")]
-        target = f"<{target}>" if re.search(r"[\s()]", target) else target.replace("<", "%3C")
-        title = collapse(element.get("title") or "").replace("\\", "\\\\").replace('"', '\\"')
-        label = join(inner).replace("\\\n", " ")
-        label = label if "`" in label else re.sub(r"(?<!\\)[\[\]]", r"\\\g<0>", label)
-        return [Piece("link", f'[{label}]({target} "{title}")' if title else f"[{label}]({target})")]
+        if "".join(element.itertext()) == target:
+            inner = [Piece("text", target)]
+        return link(target, inner, title=element.get("title") or "")
 
 
 def note_label(anchor: str) -> str:
@@ -318,13 +288,6 @@ def note_label(anchor: str) -> str:
 
 def _filled(run: list[Piece]) -> bool:
     return any(piece.kind != "text" or piece.text.strip(SPACES) for piece in run)
-
-
-def _is_scene_break(text: str) -> bool:
-    if "\n" in text or not _ASTERISKS.match(text):
-        return False
-    bare = text.replace("\\", "").strip()
-    return len(bare) > 1 or bare in "*\u2042\u2766\u2022"
 
 
 def _is_furniture(element: Any) -> bool:
@@ -349,19 +312,6 @@ def _one(text: str) -> list[Block]:
     return [Block(text)] if text else []
 
 
-def _text_of(blocks: list[Block], joint: str = "\n\n") -> str:
-    return joint.join(block.text for block in blocks if block.text)
-
-
-def _cell(blocks: list[Block]) -> str:
-    text = " ".join(block.text for block in blocks if block.text)
-    return text.replace("\\\n", "<br>").replace("\n", " ").replace("|", "\\|")
-
-
-def _prefixed(text: str, prefix: str) -> str:
-    return "\n".join((prefix + line).rstrip(" ") if line else prefix.rstrip(" ") for line in text.split("\n"))
-
-
 def _whole(value: str | None, otherwise: int) -> int:
     return int(value) if value and re.fullmatch(r"\d{1,9}", value) else otherwise
 
@@ -370,22 +320,3 @@ def _alignment(cell: Any) -> str:
     found = f"{cell.get('style') or ''} {cell.get('align') or ''}"
     left, right = "left" in found or "center" in found, "right" in found or "center" in found
     return f"{':' if left else '-'}-{':' if right else '-'}"
-
-
-def _fenced(element: Any) -> str:
-    text = "".join(element.itertext()).removesuffix("\n")
-    code = next((inner for inner in element if local_name(inner) == "code"), element)
-    info = code.get("data-info") or ""
-    longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{info}\n{text}\n{fence}" if text.strip() else ""
-
-
-def _code(text: str) -> str:
-    text = text.replace("\n", " ")
-    if not text.strip():
-        return text
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * (longest + 1)
-    padding = " " if text[0] in "` " or text[-1] in "` " else ""
-    return f"{fence}{padding}{text}{padding}{fence}"

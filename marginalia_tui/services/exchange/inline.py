@@ -96,6 +96,30 @@ def join(pieces: list[Piece]) -> str:
     return "\n".join(escape_line_start(line) for line in lines).strip("\n")
 
 
+def link(target: str, inner: list[Piece], *, title: str = "") -> list[Piece]:
+    """A link to the web around pieces; what leads elsewhere is its text only."""
+    if not target.lower().startswith(("http://", "https://", "mailto:")):
+        return inner
+    if [piece.kind for piece in inner] == ["text"] and inner[0].text == target and not re.search(r"[\s<>]", target):
+        return [Piece("link", f"<{target}>")]
+    target = f"<{target}>" if re.search(r"[\s()]", target) else target.replace("<", "%3C")
+    title = collapse(title).replace("\\", "\\\\").replace('"', '\\"')
+    label = join(inner).replace("\\\n", " ")
+    label = label if "`" in label else re.sub(r"(?<!\\)[\[\]]", r"\\\g<0>", label)
+    return [Piece("link", f'[{label}]({target} "{title}")' if title else f"[{label}]({target})")]
+
+
+def code_span(text: str) -> str:
+    """A text as a span of code."""
+    text = text.replace("\n", " ")
+    if not text.strip():
+        return text
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    padding = " " if text[0] in "` " or text[-1] in "` " else ""
+    return f"{fence}{padding}{text}{padding}{fence}"
+
+
 def _merged(pieces: list[Piece]) -> list[Piece]:
     """Neighbouring texts as one, white space collapsed across pieces."""
     made: list[Piece] = []
