@@ -7,6 +7,7 @@ and one addition: a script that saves three common words of a page can't be read
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -21,6 +22,11 @@ _CELLS = 30_000_000
 """The largest product of two lengths that is compared word by word (the matrix takes an eighth of it in bytes)."""
 _ALIKE = 0.33
 """Stretches that share less than this part of their words are told as replaced."""
+_HUGE = 10_000_000_000
+"""The largest product of two lengths in characters that is looked at as one: beyond it line is paired with line, and
+words are counted and not put in order."""
+_SURELY_ALIKE = 0.75
+"""The part of the words that huge texts share, in any order, when they are told word by word."""
 _NEAR = 60
 """Characters beside what differs that are looked at with it, for where a change had best begin."""
 _ISLAND = 2
@@ -196,6 +202,15 @@ def _once(tokens: Sequence[str]) -> dict[str, int]:
 
 def _diff_words(before: str, after: str, script: "_Script") -> None:
     """The words of two stretches that are not equal."""
+    if len(before) * len(after) > _HUGE:
+        lines, others = before.splitlines(keepends=True), after.splitlines(keepends=True)
+        if len(lines) == len(others) > 1:
+            for one, two in zip(lines, others, strict=True):
+                if one == two:
+                    script.same(one)
+                else:
+                    _diff_words(one, two, script)
+            return
     head, tail = _ends(before, after)
     known = head + tail >= _ALIKE * min(len(before), len(after))
     if known:
@@ -330,8 +345,10 @@ def _alike(left: Sequence[str], right: Sequence[str]) -> bool:
     shorter = min(len(old), len(new))
     if not shorter:
         return False
+    if len(old) * len(new) > _HUGE // 10:
+        return (Counter(old) & Counter(new)).total() >= shorter * _SURELY_ALIKE
     one, two = _encoded(old, new)
-    # Similarity alone needs no matrix, so there is no limit here. What was only added to or cut down is alike.
+    # Similarity alone needs no matrix. What was only added to or cut down is alike.
     return LCSseq.similarity(one, two, score_cutoff=int(shorter * _ALIKE)) >= shorter * _ALIKE
 
 

@@ -104,3 +104,19 @@ def test_a_blank_line_does_not_pair_a_new_paragraph_with_an_old_one() -> None:
     new = "It was winter.\n\nThe lamp was lit at dawn, and nobody saw who lit it.\n\nRain fell."
     kept = "".join(each.text for each in word_diff(old, new) if each.kind is Kind.SAME)
     assert kept == "The lamp was lit at , and nobody saw who lit it.\n\nRain fell."
+
+
+@pytest.mark.parametrize("between", ["\n\n", " "])
+def test_parts_of_two_megabytes_are_compared_in_seconds(between: str) -> None:
+    def written(seed: int) -> str:
+        chance = random.Random(seed)
+        words = ["".join(chance.choices("abcdefgh", k=chance.randrange(2, 8))) for _ in range(20_000)]
+        return between.join(" ".join(chance.choices(words, k=80)) for _ in range(4_500))
+
+    one = written(1)
+    assert len(one) > 1_900_000
+    for other in (written(2), one.replace("a", "o"), one[:900_000] + " A new sentence. " + one[900_000:]):
+        began = time.process_time()
+        segments = word_diff(one, other)
+        assert time.process_time() - began < 15
+        assert before_of(segments) == one and after_of(segments) == other
