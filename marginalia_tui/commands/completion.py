@@ -16,6 +16,8 @@ from marginalia_tui.domain.lore import LoreRow, LoreTree
 from marginalia_tui.domain.tree import StoryTree
 
 LIMIT = 50
+COMMANDS = 500
+"""Names of commands that are proposed: all that anybody has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ def _parameters(definition: CommandDefinition, line: CommandLine, place: int) ->
 
 def _names(registry: Registry, source: str, line: CommandLine) -> list[Completion]:
     end = CommandLine.parse(source).name_end
-    found = ranked(line.name, registry, lambda each: (each.name, each.title, each.description), LIMIT)
+    found = ranked(line.name, registry, lambda each: (each.name, each.title, each.description), COMMANDS)
     return [
         Completion(
             each.name + (" " if _takes_more(each, source, end) else ""),

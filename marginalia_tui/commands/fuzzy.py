@@ -12,26 +12,33 @@ NAMES = 2
 """The first texts of a thing are names; in what is longer, such as a description, letters in order mean nothing."""
 
 
-def score(typed: str, name: str, *, scattered: bool = True) -> int:
+STRETCH = 3
+"""In how many times their number the letters in order must stand; farther apart they mean nothing."""
+
+
+def score(typed: str, name: str, *, scattered: bool = True) -> float:
     """How well a name fits what was typed; 0 does not. Both in one case.
 
-    The beginning is best, then the beginning of a word, then anywhere, then (if `scattered`) the letters in order.
+    The beginning is best, then the beginning of a word, then anywhere, then (if `scattered`) the letters in order,
+    the better the nearer they stand.
     """
     if not typed or name.startswith(typed):
         return 5 if name == typed else 4
     place = name.find(typed)
     if place > 0:
         return 3 if not name[place - 1].isalnum() else 2
-    return 1 if scattered and len(typed) > 1 and _in_order(typed, name) else 0
+    span = _span(typed, name) if scattered and len(typed) > 1 else 0
+    return 1 - span / 10_000 if 0 < span <= STRETCH * len(typed) else 0
 
 
-def _in_order(letters: str, name: str) -> bool:
-    place = -1
-    for letter in letters:
-        place = name.find(letter, place + 1)
+def _span(letters: str, name: str) -> int:
+    """Over how many characters the letters stand in order; 0: they do not."""
+    first = place = name.find(letters[0])
+    for letter in letters[1:]:
         if place < 0:
-            return False
-    return True
+            return 0
+        place = name.find(letter, place + 1)
+    return place - first + 1 if place >= 0 else 0
 
 
 def ranked(typed: str, things: Iterable[T], texts: Callable[[T], Sequence[str]], limit: int) -> list[T]:
@@ -45,7 +52,7 @@ def ranked(typed: str, things: Iterable[T], texts: Callable[[T], Sequence[str]],
     """
     wanted = typed.casefold().strip()
     # Lists of what is there, and no new object for each: at thousands of things the collector would have to walk.
-    found: dict[int, list[T]] = {}
+    found: dict[float, list[T]] = {}
     rest: list[T] = []
     rest_names: list[str] = []
     for thing in things:
