@@ -55,7 +55,7 @@ def show_books(studio: Studio, options: argparse.Namespace) -> int:
             {
                 "book": row.uuid,
                 "title": row.title,
-                "folder": None,
+                "folder": row.folder,
                 "parts": row.parts,
                 "words": row.words,
                 "locked_by": row.locked_by,

@@ -10,6 +10,7 @@ from sqlalchemy import select
 from marginalia_tui.domain.errors import Ambiguous, Invalid, NotFound
 from marginalia_tui.domain.items import Book
 from marginalia_tui.domain.runs import HOLDING
+from marginalia_tui.services.folders import folder_tree
 from marginalia_tui.store import tables
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY, Space
@@ -39,6 +40,8 @@ class BookRow:
     deleted: int | None
     locked_by: str | None
     """The agent that holds it."""
+    folder: str | None = None
+    """The path of the folder that it stands in; None at the top."""
 
 
 def holders(tx: ReadTx) -> dict[str, str]:
@@ -60,6 +63,7 @@ def list_books(tx: ReadTx, *, deleted: bool = False) -> list[BookRow]:
     """The books of the library, or those in its trash, by title."""
     space = tx.space(LIBRARY)
     counts, held = space.counts(), holders(tx)
+    paths = {line.folder.uuid: line.path for line in folder_tree(space)}
     return [
         BookRow(
             uuid=book.uuid,
@@ -70,6 +74,7 @@ def list_books(tx: ReadTx, *, deleted: bool = False) -> list[BookRow]:
             opened=book.opened,
             deleted=book.deleted,
             locked_by=held.get(book.uuid),
+            folder=paths.get(book.folder) if book.folder else None,
         )
         for book in space.books()
         if (book.deleted is not None) == deleted

@@ -91,12 +91,21 @@ def find_folder(library: Space, name: str) -> Folder:
     if len(found) == 1:
         return found[0].folder
     if found:
-        shown = "; ".join(line.path for line in found[:10])
-        raise Ambiguous(f"Several folders fit {name!r}: {shown}. Give the path, or the uuid.")
-    listed = "; ".join(line.path for line in lines[:10]) + (f" and {len(lines) - 10} more" if len(lines) > 10 else "")
-    raise NotFound(
-        f"There is no folder {name!r}. " + (f"There are: {listed}." if lines else "create-folder makes the first.")
+        shown = ", ".join(shortly(line.path, 60) for line in found[:3])
+        raise Ambiguous(f"Several folders fit {shortly(name)}: {shown}. Give the path, or the uuid.")
+    listed = ", ".join(shortly(line.path, 60) for line in lines[:3]) + (
+        f" and {len(lines) - 3} more" if len(lines) > 3 else ""
     )
+    raise NotFound(
+        f"There is no folder {shortly(name)}. "
+        + (f"There are: {listed}." if lines else "create-folder makes the first.")
+    )
+
+
+def shortly(name: str, longest: int = 40) -> str:
+    """A name that somebody gave, for a sentence: short, in quotes, control characters written out."""
+    shown = repr(name if len(name) <= longest else name[: longest - 1] + "\u2026")
+    return shown if len(shown) <= 3 * longest else shortly(name, longest // 2)
 
 
 def _folded(path: str) -> str:
@@ -179,7 +188,7 @@ def move_folder(library: WritableSpace, uuid: str, parent: str | None) -> Folder
     folders = all_folders(library)
     folder = library.get(Folder, uuid)
     if any(above.uuid == uuid for above in folders_above(folders, parent)):
-        raise Refused(f"{folder.name!r} can't be moved into itself or a folder below it: choose another place.")
+        raise Refused(f"{shortly(folder.name)} can't be moved into itself or a folder below it: choose another place.")
     if parent is not None:
         library.get(Folder, parent)
     moved = replace(folder, parent=parent)
@@ -212,7 +221,7 @@ def check_empty(library: Space, uuid: str) -> Folder:
         words = [f"{books} book{'s' if books != 1 else ''}"] if books else []
         words += [f"{len(inside)} folder{'s' if len(inside) != 1 else ''}"] if inside else []
         raise Refused(
-            f"The folder {folder.name!r} holds {' and '.join(words)}: move them elsewhere first "
+            f"The folder {shortly(folder.name)} holds {' and '.join(words)}: move them elsewhere first "
             "(move-book, move-folder), then delete it."
         )
     return folder
@@ -232,4 +241,4 @@ def move_book(library: WritableSpace, book: str, folder: str | None) -> bool:
 def _check_apart(library: Space, folder: Folder) -> None:
     for each in all_folders(library).values():
         if each.uuid != folder.uuid and each.parent == folder.parent and each.name.casefold() == folder.name.casefold():
-            raise Invalid(f"There is a folder {each.name!r} at that place already: give this one another name.")
+            raise Invalid(f"There is a folder {shortly(each.name)} at that place already: give this one another name.")

@@ -13,7 +13,7 @@ from sqlalchemy import delete, exists, select, update
 from marginalia_tui.domain.errors import Ambiguous, NotFound, Refused
 from marginalia_tui.domain.items import KINDS, OWNED, Annotation, Book, Entry, Folder, Item, Lorebook, Part, Summary
 from marginalia_tui.domain.runs import HOLDING
-from marginalia_tui.domain.visible import visible_line
+from marginalia_tui.services.folders import shortly
 from marginalia_tui.store import journal, tables
 from marginalia_tui.store.content import Cells, chunks, decode_state, get_states, get_texts, rows_in
 from marginalia_tui.store.journal import Act
@@ -123,9 +123,9 @@ def find_gone(tx: ReadTx, name: str, book: str | None = None, kind: str | None =
     if len(found) == 1:
         return found[0]
     if found:
-        shown = "; ".join(_shown(each) for each in found[:10])
-        raise Ambiguous(f"Several fit {visible_line(name)!r}: {shown}. Say of what kind it is, or give the uuid.")
-    raise NotFound(f"Nothing that is gone fits {visible_line(name)!r}: list-trash shows what can be brought back.")
+        shown = "; ".join(_shown(each) for each in found[:3])
+        raise Ambiguous(f"Several fit {shortly(name)}: {shown}. Say of what kind it is, or give the uuid.")
+    raise NotFound(f"Nothing that is gone fits {shortly(name)}: list-trash shows what can be brought back.")
 
 
 def _words(gone: Gone) -> tuple[str, str, str]:
@@ -134,7 +134,7 @@ def _words(gone: Gone) -> tuple[str, str, str]:
 
 
 def _shown(gone: Gone) -> str:
-    return f"{gone.kind} {gone.name or gone.begins!r} ({gone.uuid})"
+    return f"{gone.kind} {shortly(gone.name or gone.begins)} ({gone.uuid})"
 
 
 # Back.

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
 import pytest
@@ -247,8 +248,14 @@ VALUES = [
 ]
 GOOD = {"part": "1", "branch": "1", "command": "help", "topic": "start", "text": "lamp", "choice": "text"}
 GOOD |= {"integer": "1", "boolean": "false"}
-GOOD |= {"lorebook": "1", "entry": "1", "annotation": "1"}
+GOOD |= {"lorebook": "1", "entry": "1", "annotation": "1", "folder": "1", "gone": "1", "backup": "1"}
 ALL = list(DISPATCHER.registry)
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that write files are given names, too."""
+    monkeypatch.chdir(tmp_path)
 
 
 @contextmanager
@@ -360,16 +367,28 @@ def test_a_handle_of_another_run_is_none_of_this(world: World) -> None:
             assert "No part of this book has the handle" in said
 
 
+WITHOUT_A_BOOK = {
+    "help", "manual", "undo", "redo", "list-tags", "list-backups", "restore-backup",
+    "list-folders", "create-folder", "update-folder", "set-folder-prompt", "move-folder", "delete-folder",
+    "list-trash", "restore-from-trash", "delete-for-good", "empty-trash",
+}  # fmt: skip
+"""What can be said of the library alone."""
+
+
 def test_without_a_book_every_command_that_needs_one_says_so(world: World) -> None:
     scope = replace(world.author, book=None)
     for definition in ALL:
-        if definition.name in ("help", "manual", "undo", "redo"):
+        if definition.name in WITHOUT_A_BOOK:
             continue
         needed = [GOOD[each.type] for each in definition.forms[0].parameters if each.required]
         if definition.name == "set-book-info":
             needed = ["A title"]
         if definition.name == "count-tokens":
             needed = ["1"]
+        if definition.name == "set-book-prompts":
+            needed = ["A template"]
+        if definition.name == "set-part-fields":
+            needed = ["1", "tell it"]
         with pytest.raises(Invalid, match="No book is open"):
             DISPATCHER.run(definition, needed, scope)
 

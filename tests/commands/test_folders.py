@@ -6,7 +6,7 @@ import pytest
 from marginalia_tui.commands.results import to_data
 from marginalia_tui.domain.errors import Ambiguous, Declined, Invalid, Locked, NotFound, Refused, Stale, StoreError
 from marginalia_tui.domain.items import Book, Folder
-from marginalia_tui.services.books import create_book, trash_book
+from marginalia_tui.services.books import create_book, list_books, trash_book
 from marginalia_tui.services.exchange.library import manuscript_of
 from marginalia_tui.settings import Settings, save_settings
 from marginalia_tui.store.journal import Act
@@ -45,6 +45,8 @@ def test_folders_are_a_tree_with_the_books_in_them(world: World, winter: str) ->
         ("Series / Winter", 2, 1, 1),
     ]
     assert listed["booksAtTheTop"] == 1
+    with world.store.read() as tx:
+        assert {row.title: row.folder for row in list_books(tx)} == {"The Lamp": "Series / Winter", "Another": None}
     trash_book(world.store, other)
     trash_book(world.store, world.book)
     listed = world.run("/list-folders")
@@ -84,9 +86,9 @@ def test_a_folder_is_found_by_path_name_beginning_and_uuid(world: World, winter:
         assert world.run(f'/update-folder "{name}" "" "" "" past')["folder"] == winter
     world.run("/create-folder Alone")
     world.run("/create-folder winter Alone")
-    with pytest.raises(Ambiguous, match="Alone / winter; Series / Winter"):
+    with pytest.raises(Ambiguous, match="'Alone / winter', 'Series / Winter'"):
         world.run("/move-book winter")
-    with pytest.raises(NotFound, match="There are: Alone; Alone / winter; Series"):
+    with pytest.raises(NotFound, match="There are: 'Alone', 'Alone / winter', 'Series' and 1 more"):
         world.run("/move-book Nowhere")
 
 

@@ -7,6 +7,7 @@ from sqlalchemy import func, insert, select
 from marginalia_tui.domain.errors import Ambiguous, Declined, Invalid, Locked, NotFound, Refused
 from marginalia_tui.domain.items import Annotation, Book, Entry, Item, Lorebook, Part, Summary
 from marginalia_tui.services.books import trash_book
+from marginalia_tui.services.counting import count_all
 from marginalia_tui.services.editing import Draft, keep_draft
 from marginalia_tui.store import integrity, tables
 from marginalia_tui.store.journal import Act
@@ -268,6 +269,7 @@ def test_a_book_deleted_for_good_takes_all_of_it_along(world: World) -> None:
     assert find(world, Lorebook, lorebook) is not None
     assert count(world, tables.journal, tables.journal.c.uuid == entry) == 2
     assert integrity.check(world.store) == []
+    count_all(world.store)
     list(sweep(world.store))
     bodies = texts(world)
     for phrase in ("A text of the agent alone.", "candle", "Rain fell on", "Ada saw nothing."):
@@ -363,6 +365,7 @@ def test_empty_trash_takes_books_first(world: World) -> None:
     assert gone(world) == []
     assert integrity.check(world.store) == []
     assert texts(world) != ""
+    count_all(world.store)
     list(sweep(world.store))
     assert texts(world) == ""
 

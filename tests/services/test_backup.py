@@ -82,7 +82,7 @@ def test_a_zip_when_asked(store: Store, full: Full, tmp_path: Path) -> None:
     assert read_head(path) is None
 
 
-def test_a_file_that_is_there_is_left_alone(store: Store, full: Full, tmp_path: Path) -> None:
+def test_f54_no_file_and_no_link_is_written_over(store: Store, full: Full, tmp_path: Path) -> None:
     path = tmp_path / "lamp.json"
     path.write_text("mine")
     with pytest.raises(Refused, match=r"exists already: choose another name\."):

@@ -3,7 +3,9 @@
 They write and read files, which only the author may name; to take one changes nothing of the book.
 """
 
+import os
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -25,6 +27,8 @@ from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import WriteTx
 
 FilePath = Annotated[str, Field(max_length=4_096)]
+LONGEST_NAME = 255
+"""Bytes of a name that a disk takes."""
 Mode = Literal["as-new", "parts-only", "all"]
 
 
@@ -59,8 +63,20 @@ def take_backup(
 ) -> BackupTaken:
     """Writes the book with its parts, summaries, notes and lorebooks to a file that can be restored."""
     ctx.status("Writing the backup")
-    path, size = backup.take(ctx.scope.store, ctx.scope.open_book, typed_path(file) if file.strip() else None)
+    path, size = backup.take(ctx.scope.store, ctx.scope.open_book, _path(file) if file.strip() else None)
     return BackupTaken(file=str(path), bytes=size)
+
+
+def _path(text: str) -> Path:
+    """The path that was typed.
+
+    Raises:
+        Invalid: a name in it is longer than a disk takes.
+    """
+    path = typed_path(text)
+    if any(len(os.fsencode(name)) > LONGEST_NAME for name in path.parts):
+        raise Invalid(f"{quoted(text, 30)} is no path: no name in it is longer than {LONGEST_NAME} bytes.")
+    return path
 
 
 class BackupRow(Result):
@@ -168,6 +184,7 @@ def restore_backup(
     if not file.strip():
         raise Invalid("Name the backup: a number of list-backups, latest, or the path of a file.")
     open_book = ctx.scope.book if mode == "as-new" else ctx.scope.open_book
+    _path(file)
     found = read_backup(backup.find_backup(store, file, ctx.scope.book))
     ctx.check()
     if mode == "as-new":

@@ -13,13 +13,13 @@ from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import open_book
 from marginalia_tui.commands.results import BookHandle, Prose, Result
 from marginalia_tui.commands.sentences import counted, listed, quoted
-from marginalia_tui.domain.errors import Invalid
+from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.items import Book, Json
 from marginalia_tui.domain.prompts import LONGEST, PROMPTS
 from marginalia_tui.services.books import MAX_TAGS, TAG_LENGTH, tag_counts
 from marginalia_tui.services.effective import inherited
-from marginalia_tui.services.models import get_model
-from marginalia_tui.store.store import WriteTx
+from marginalia_tui.services.models import get_model, list_models
+from marginalia_tui.store.store import ReadTx, WriteTx
 
 Template = Annotated[str | None, Field(max_length=LONGEST)]
 Master = Annotated[Template, Param("the template of the master prompt: how the book is written")]
@@ -98,6 +98,7 @@ def set_book_prompts(
     impersonate: Impersonate = None,
 ) -> Effect[PromptsChanged]:
     """Changes the prompts of the book: `""` leaves one as it is, a space in quotes inherits it again. Asks first."""
+    uuid = ctx.scope.open_book
     wanted = given_prompts(
         {
             "master": master,
@@ -109,7 +110,6 @@ def set_book_prompts(
             "impersonate": impersonate,
         }
     )
-    uuid = ctx.scope.open_book
     with ctx.reading() as space:
         now = space.get(Book, uuid).prompts
     ctx.confirm("Change the prompts of the book?", shown_prompts(now, wanted))
@@ -279,6 +279,19 @@ def list_tags(ctx: Context) -> TagList:
     return TagList(tags=rows)
 
 
+def known_model(tx: ReadTx, name: str) -> str:
+    """The name of a model as it was set up.
+
+    Raises:
+        NotFound: there is none; the sentence lists some of those that there are.
+    """
+    wanted = name.strip()
+    names = [model.name for model in list_models(tx)]
+    if wanted in names or wanted in ("offline", "proofreader"):
+        return get_model(tx, wanted).name
+    raise NotFound(f"There is no model {quoted(wanted, 30)}. There are: {listed([each[:60] for each in names], 4)}.")
+
+
 class ModelSet(Result):
     """The model that writes in the book now."""
 
@@ -314,7 +327,7 @@ def set_book_model(
     """Says which model writes in the book, or has it inherit one."""
     uuid = ctx.scope.open_book
     with ctx.scope.store.read() as tx:
-        name = get_model(tx, model.strip()).name if model.strip() else None
+        name = known_model(tx, model) if model.strip() else None
 
     def apply(tx: WriteTx) -> ModelSet:
         space = tx.space(ctx.scope.space)

@@ -15,12 +15,11 @@ from marginalia_tui.commands.references import Reference
 from marginalia_tui.commands.results import BookHandle, FolderHandle, Result
 from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.commands.suites.book import Line, Lines, check_language
-from marginalia_tui.commands.suites.booksettings import given_prompts, merged_prompts, shown_prompts
+from marginalia_tui.commands.suites.booksettings import given_prompts, known_model, merged_prompts, shown_prompts
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Book, Folder
 from marginalia_tui.domain.prompts import LONGEST, PROMPTS
 from marginalia_tui.services import folders
-from marginalia_tui.services.models import get_model
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import WriteTx
@@ -189,7 +188,7 @@ def update_folder(
     with ctx.scope.store.read() as tx:
         uuid = folders.find_folder(tx.space(LIBRARY), folder).uuid
         if wanted.get("model"):
-            wanted["model"] = get_model(tx, wanted["model"]).name
+            wanted["model"] = known_model(tx, wanted["model"])
 
     def apply(tx: WriteTx) -> FolderChanged:
         before, after = folders.change_folder(tx.space(LIBRARY), uuid, wanted)
