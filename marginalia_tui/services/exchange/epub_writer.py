@@ -15,8 +15,8 @@ GENERATOR = "Marginalia"
 """Says in the package who wrote the book."""
 
 _NAMESPACE = uuid.UUID("6f0b6bd6-6f53-4f6c-9d0a-5b7f0e1c0a52")
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4}$")
-_RIGHT_TO_LEFT = frozenset(("ar", "fa", "he", "ur", "yi"))
+LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,4}$")
+RIGHT_TO_LEFT = frozenset(("ar", "fa", "he", "ur", "yi"))
 _NOT_IN_XML = {0xFFFE: 0xFFFD, 0xFFFF: 0xFFFD}
 _OLDEST = (1980, 1, 1, 0, 0, 0)
 """The time of each entry: a zip can't say less, and the same book gives the same pages."""
@@ -57,7 +57,7 @@ _PAGE = """<?xml version="1.0" encoding="UTF-8"?>
 def write_epub(manuscript: Manuscript) -> bytes:
     """Writes a book as the bytes of an EPUB, from which `read_epub` gives the same words in the same order."""
     book = _without_unwritable(tidy(manuscript))
-    language = book.language if _LANGUAGE.match(book.language) else "und"
+    language = book.language if LANGUAGE.match(book.language) else "und"
     files = [f"part-{number:05d}.xhtml" for number in range(1, len(book.chapters) + 1)]
     writer = PageWriter(_notes(book, files))
     buffer = io.BytesIO()
@@ -152,7 +152,7 @@ def _part(book: Manuscript, chapter: Chapter, file: str, language: str, writer: 
 
 
 def _page(title: str, language: str, body: str) -> str:
-    direction = ' dir="rtl"' if language.split("-")[0].lower() in _RIGHT_TO_LEFT else ""
+    direction = ' dir="rtl"' if language.split("-")[0].lower() in RIGHT_TO_LEFT else ""
     attributes = f'lang="{language}" xml:lang="{language}"{direction}'
     return _PAGE.format(language=attributes, title=_text(title) or "Untitled", body=body)
 
