@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from marginalia_tui.agent.merge.model import FieldChange, MergeItem, MergePlan, Picks
+from marginalia_tui.agent.merge.model import FieldChange, MergeItem, MergePlan, Picks, value_words
 from marginalia_tui.agent.runs import get_run
 from marginalia_tui.commands.context import AlwaysYes
 from marginalia_tui.commands.render import to_plain
@@ -70,7 +70,7 @@ class ReviewDesk:
             text: what the author wrote.
             sides: whether both sides are shown.
         """
-        base, agent, book = (value_text(plan, field, value) for value in (field.base, field.agent, field.book))
+        base, agent, book = (value_words(plan.names, field, value) for value in (field.base, field.agent, field.book))
         if item.change == "deleted":
             if not sides:
                 return (Comparison("it goes, with these words", plain(book), folds=False),)
@@ -129,23 +129,13 @@ def plain(text: str) -> Sequence[Segment]:
     return (Segment(Kind.SAME, text),)
 
 
-def value_text(plan: MergePlan, field: FieldChange, value: object) -> str:
-    """A value of a field as a person reads it."""
-    if value is None:
-        return ""
-    if field.type == "ref":
-        return plan.names.get(str(value), str(value))
-    return str(value)
-
-
 def result_text(plan: MergePlan, field: FieldChange, take: Side | None, text: str | None) -> str:
     """What stands in the book after an apply."""
     if text is not None:
         return text
     if field.conflict and take is None:
-        return value_text(plan, field, field.book)
+        return value_words(plan.names, field, field.book)
     if take == "book":
-        return value_text(plan, field, field.book)
-    if not field.conflict and field.proposal is not None:
-        return field.proposal
-    return value_text(plan, field, field.agent)
+        return value_words(plan.names, field, field.book)
+    proposal = field.proposal if not field.conflict else None
+    return value_words(plan.names, field, field.agent if proposal is None else proposal)

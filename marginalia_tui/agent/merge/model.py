@@ -142,6 +142,20 @@ class MergePlan:
         return tuple((item.id, each.name) for item in self.items for each in item.conflicts)
 
 
+def value_words(names: Mapping[str, str], each: FieldChange, value: object) -> str:
+    """A value of a field as a person reads it; `names` are those of the items that are named."""
+    if value is None:
+        return ""
+    match each.type:
+        case FieldType.REF:
+            return names.get(str(value), str(value))
+        case FieldType.SET:
+            return "\n".join(names.get(line, line) for line in str(value).splitlines())
+        case FieldType.FLAG:
+            return "yes" if value else "no"
+    return str(value)
+
+
 def split_pick(pick: str) -> tuple[str, str | None]:
     """The item and the field that `part:<uuid>:<field>` names; without a field the whole item."""
     kind, _, rest = pick.partition(":")

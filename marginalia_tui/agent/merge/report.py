@@ -6,7 +6,7 @@ Both need the texts of the items: `shown.load_texts` first.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from marginalia_tui.agent.merge.model import FieldChange, FieldType, MergeItem, MergePlan, Value
+from marginalia_tui.agent.merge.model import FieldChange, MergeItem, MergePlan, value_words
 from marginalia_tui.domain.diff import Kind, Segment, word_diff
 from marginalia_tui.domain.visible import visible_line
 
@@ -92,24 +92,18 @@ def _item_text(plan: MergePlan, item: MergeItem, longest: int) -> str:
 
 def _field_text(plan: MergePlan, each: FieldChange, longest: int) -> Iterable[str]:
     _check_loaded(each)
-    base, agent, book = (_words(plan, each, value) for value in (each.base, each.agent, each.book))
+    base, agent, book = (value_words(plan.names, each, value) for value in (each.base, each.agent, each.book))
     if each.conflict:
         yield f"! {each.label}: changed by both"
         yield f"    agent  {inline(base, agent, longest)}"
         yield f"    book   {inline(base, book, longest)}"
     else:
-        after = agent if each.proposal is None else each.proposal
+        after = agent if each.proposal is None else value_words(plan.names, each, each.proposal)
         yield f"{each.label}: {inline(book, after, longest)}"
     if each.note:
         yield f"    {each.note}"
     if each.problem is not None:
         yield f"    can't be applied: {each.problem}"
-
-
-def _words(plan: MergePlan, each: FieldChange, value: Value) -> str:
-    if value is None:
-        return ""
-    return plan.names.get(str(value), str(value)) if each.type is FieldType.REF else str(value)
 
 
 def inline(before: str, after: str, longest: int = LONGEST) -> str:

@@ -1,5 +1,6 @@
 """What a person sees of a plan: titles, the order of the book, and, when asked for, texts and places."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -79,10 +80,11 @@ def _other_names(tx: ReadTx, space_id: int, sides: Sides, known: Mapping[str, st
         if not found[one.uuid] and cells.get("text") is not None:
             texts[one.uuid] = cells["text"]
         for each in item_fields(one.kind):
-            if each.shape is Shape.REF and each.to not in ("", TREE_KIND):
-                for side in (one.base, one.agent, one.book):
-                    if side is not None and side[each.name] not in (None, *known, *found):
-                        named.setdefault(each.to, set()).add(side[each.name])
+            if each.to not in ("", TREE_KIND):
+                sides_of = [side[each.name] for side in (one.base, one.agent, one.book) if side is not None]
+                for value in sides_of:
+                    uuids = json.loads(value or "[]") if each.shape is Shape.SET else [value]
+                    named.setdefault(each.to, set()).update(uuid for uuid in uuids if uuid and uuid not in known)
     bodies = get_texts(tx.connection, texts.values())
     found.update((uuid, _first_words(bodies[key])) for uuid, key in texts.items())
     for space in (LIBRARY, space_id):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marginalia_tui.agent.merge.fields import merge_sets
-from marginalia_tui.agent.merge.model import FieldType, Picks
+from marginalia_tui.agent.merge.model import FieldType, Picks, value_words
 from marginalia_tui.domain.items import Annotation, Book, Entry, Item, Lorebook, Part, Summary
 from marginalia_tui.store.space import WritableSpace
 from marginalia_tui.store.spaces import copy_book
@@ -97,6 +97,19 @@ def test_flags_and_prompts_are_fields_like_others(store: Store) -> None:
     desk.apply_all("book")
     assert desk.author.read_book().prompts == {"master": "You are calm.", "turn": "Write."}
     assert not lorebook(desk.author).enabled
+
+
+def test_flags_and_lorebooks_below_are_told_in_words(store: Store) -> None:
+    desk = lore_desk(store)
+    write(desk.agent, Lorebook(uuid="deep", name="The deep", created=5))
+    write(desk.agent, replace(lorebook(desk.agent), subbooks=("deep",), enabled=False))
+    plan = desk.plan()
+    item = plan.item("lorebook:lore")
+    assert item is not None
+    assert [
+        (each.label, value_words(plan.names, each, each.book), value_words(plan.names, each, each.agent))
+        for each in item.fields
+    ] == [("enabled", "yes", "no"), ("lorebooks below", "", "The deep")]
 
 
 def test_an_entry_of_a_new_lorebook_needs_it(store: Store) -> None:
