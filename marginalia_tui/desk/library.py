@@ -11,6 +11,7 @@ from marginalia_tui.studio import Studio
 FORMATS = (
     ("markdown", "Markdown, one file", ".md"),
     ("epub", "EPUB", ".epub"),
+    ("docx", "Word document", ".docx"),
     ("text", "plain text", ".txt"),
     ("folder", "Markdown, a folder with a file for each part", ""),
 )

@@ -40,6 +40,9 @@ def build(version: str) -> argparse.ArgumentParser:
     return top
 
 
+_FORMATS = ("markdown", "text", "epub", "docx", "folder")
+
+
 def _books(add: Add) -> None:
     demo = add("demo", "the main job on a sample book, with no key and no network")
     demo.add_argument("--headless", action="store_true", help="without a screen")
@@ -47,11 +50,11 @@ def _books(add: Add) -> None:
     load = add("import", "bring a book in from a file or a folder")
     load.add_argument("path", metavar="PATH")
     load.add_argument("--title", help="instead of the one that is found")
-    load.add_argument("--format", choices=("markdown", "text", "epub", "folder"), help="instead of the recognised one")
+    load.add_argument("--format", choices=_FORMATS, help="instead of the recognised one")
     load.add_argument("--level", type=int, choices=range(1, 7), help="the level of the headings that part a book")
     save = add("export", "write a book to a file or a folder")
     save.add_argument("book", metavar="BOOK")
-    save.add_argument("--format", required=True, choices=("markdown", "text", "epub", "folder"))
+    save.add_argument("--format", required=True, choices=_FORMATS)
     save.add_argument("--output", required=True, metavar="PATH")
     save.add_argument("--force", action="store_true", help="overwrite what is there")
     add("books", "list the books")

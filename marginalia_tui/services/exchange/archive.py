@@ -29,18 +29,22 @@ _SMALL = 1024 * 1024
 class Archive:
     """An open zip file. Close it, or use it as a context.
 
+    Args:
+        path: the file.
+        kind: what it is meant to be, as a sentence names it.
+
     Raises (when opened):
         Invalid: it is no zip, or damaged.
         Refused: it is encrypted, or built like an attack: too many or too large entries, names that lead outside.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kind: str = "EPUB") -> None:
         files.size_of_file(path, files.MAX_ARCHIVE_BYTES)
-        self._name = shown(path)
+        self._name, self._kind = shown(path), kind
         try:
             self._zip = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, zipfile.LargeZipFile, OSError, ValueError, NotImplementedError) as error:
-            raise Invalid(f"{self._name} is no EPUB (not a whole zip file): export or download it again.") from error
+            raise Invalid(f"{self._name} is no {kind} (not a whole zip file): export or download it again.") from error
         self._read = 0
         try:
             self._entries = self._checked()
@@ -104,7 +108,7 @@ class Archive:
         if entry.file_size > _SMALL and entry.file_size > MAX_RATIO * max(entry.compress_size, 1):
             raise bomb
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise Invalid(f"{self._name} is packed in a way that EPUB does not allow: export it again.")
+            raise Invalid(f"{self._name} is packed in a way that {self._kind} does not allow: export it again.")
         try:
             with self._zip.open(entry) as file:
                 data = file.read(MAX_ENTRY + 1)

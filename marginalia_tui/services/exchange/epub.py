@@ -161,7 +161,7 @@ def _package_name(archive: Archive, name: str) -> str:
         if entry.lower().endswith(".opf"):
             return entry
     if "word/document.xml" in archive:
-        raise Invalid(f"{name} is a Word document: save it as EPUB, Markdown or plain text and import that.")
+        raise Invalid(f"{name} is a Word document: import it as docx.")
     raise Invalid(f"{name} is a zip file but no EPUB: give a book as EPUB, Markdown or plain text.")
 
 

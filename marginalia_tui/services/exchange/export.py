@@ -4,6 +4,7 @@ from pathlib import Path
 
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.services.exchange import files
+from marginalia_tui.services.exchange.docx_writer import write_docx
 from marginalia_tui.services.exchange.epub_writer import write_epub
 from marginalia_tui.services.exchange.files import shown
 from marginalia_tui.services.exchange.folder import write_folder
@@ -18,7 +19,7 @@ def write_manuscript(manuscript: Manuscript, format: str, path: Path, *, force: 
 
     Args:
         manuscript: the book.
-        format: `markdown`, `text`, `epub` or `folder` (Markdown, one file for each part).
+        format: `markdown`, `text`, `epub`, `docx` or `folder` (Markdown, one file for each part).
         path: the file or folder to make, in a folder that exists.
         force: replaces what stands there; a folder only when it holds nothing but an export.
 
@@ -39,6 +40,8 @@ def write_manuscript(manuscript: Manuscript, format: str, path: Path, *, force: 
         raise Invalid(f"{shown(path)} is a folder: name a file in it.")
     if wanted == "epub":
         data = write_epub(manuscript)
+    elif wanted == "docx":
+        data = write_docx(manuscript)
     elif wanted == "text":
         data = write_plain_text(tidy(manuscript)).encode()
     else:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.services.exchange import files
+from marginalia_tui.services.exchange.archive import Archive
+from marginalia_tui.services.exchange.docx_reader import read_docx
 from marginalia_tui.services.exchange.encoding import clean, decode
 from marginalia_tui.services.exchange.epub import read_epub
 from marginalia_tui.services.exchange.files import shown
@@ -13,7 +15,7 @@ from marginalia_tui.services.exchange.folder import read_folder
 from marginalia_tui.services.exchange.manuscript import MAX_TITLE, Manuscript, guess_language, one_line
 from marginalia_tui.services.exchange.markdown import read_markdown
 from marginalia_tui.services.exchange.plaintext import read_plain_text
-from marginalia_tui.services.exchange.recognise import Format, format_named, is_epub, text_format
+from marginalia_tui.services.exchange.recognise import Format, format_named, is_zip, text_format, zip_format
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ def read_manuscript(
 
     Args:
         path: a file, or a folder of files.
-        format: `markdown`, `text`, `epub` or `folder`; None recognises it from the content.
+        format: `markdown`, `text`, `epub`, `docx` or `folder`; None recognises it from the content.
         level: which headings begin a part: those of Markdown up to this level (1 to 6), or how deep the contents
             of an EPUB part a page; None picks.
         title: the title of the book; None takes the one that it has, or else the name of the file.
@@ -67,16 +69,18 @@ def read_manuscript(
 
 def _read(path: Path, wanted: Format | None, level: int | None) -> tuple[Manuscript, Format, tuple[str, ...]]:
     if os.path.isdir(path):  # false where `Path.is_dir` raises: what follows says why
-        if wanted in ("epub", "text"):
+        if wanted in ("epub", "docx", "text"):
             raise Invalid(f"{shown(path)} is a folder: import it as folder, or give a file in it.")
         manuscript, notes = read_folder(path, level)
         return manuscript, "folder", notes
     if wanted == "folder":
         files.size_of_file(path, files.MAX_ARCHIVE_BYTES)
         raise Invalid(f"{shown(path)} is a file: leave the format out, or give the folder that it is in.")
-    if wanted == "epub" or (wanted is None and _starts_as_epub(path)):
-        manuscript, notes = read_epub(path, level)
-        return manuscript, "epub", notes
+    container = wanted if wanted in ("epub", "docx") else _container(path) if wanted is None else None
+    if container == "epub":
+        return _with_format("epub", *read_epub(path, level))
+    if container == "docx":
+        return _with_format("docx", *read_docx(path, level))
     decoded = decode(files.read_file(path), shown(path))
     found = wanted or text_format(decoded.text, path.suffix)
     if found == "markdown":
@@ -86,6 +90,16 @@ def _read(path: Path, wanted: Format | None, level: int | None) -> tuple[Manuscr
     return read_plain_text(decoded.text), "text", decoded.notes
 
 
-def _starts_as_epub(path: Path) -> bool:
+def _with_format(
+    format: Format, manuscript: Manuscript, notes: tuple[str, ...]
+) -> tuple[Manuscript, Format, tuple[str, ...]]:
+    return manuscript, format, notes
+
+
+def _container(path: Path) -> Format | None:
+    """Which zip file of a book a file is, None for a text."""
     files.size_of_file(path, files.MAX_ARCHIVE_BYTES)
-    return is_epub(files.read_start(path), shown(path))
+    if not is_zip(files.read_start(path), shown(path)):
+        return None
+    with Archive(path, "book") as archive:
+        return zip_format(archive.names())

@@ -1,5 +1,6 @@
 """The format of a book from its content; the suffix of its name decides only where the content leaves it open."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from marginalia_tui.domain.errors import Invalid
@@ -7,17 +8,17 @@ from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.frontmatter import part_front_matter
 from marginalia_tui.services.exchange.headings import scan
 
-Format = Literal["markdown", "text", "epub", "folder"]
+Format = Literal["markdown", "text", "epub", "docx", "folder"]
 
-FORMATS: tuple[Format, ...] = ("markdown", "text", "epub", "folder")
-"""One Markdown file, plain text, EPUB, a folder of Markdown files."""
+FORMATS: tuple[Format, ...] = ("markdown", "text", "epub", "docx", "folder")
+"""One Markdown file, plain text, EPUB, a Word document, a folder of Markdown files."""
 
 _SHORT: dict[str, Format] = {"md": "markdown", "txt": "text", "plain": "text"}
-_ADVICE = "save it as EPUB, Markdown or plain text and import that."
+_ADVICE = "save it as DOCX, EPUB, Markdown or plain text and import that."
 _FOREIGN = (
     (0, b"%PDF", "a PDF"),
     (0, b"{\\rtf", "a rich text file (RTF)"),
-    (0, b"\xd0\xcf\x11\xe0", "an old Word document"),
+    (0, b"\xd0\xcf\x11\xe0", "an old Word document (.doc), or one with a password"),
     (60, b"BOOKMOBI", "a Kindle book"),
     (0, b"\x1f\x8b", "a packed file (gzip)"),
     (0, b"7z\xbc\xaf\x27\x1c", "a packed file (7z)"),
@@ -46,8 +47,8 @@ def format_named(name: str) -> Format:
     raise Invalid(f"There is no format {name!r}: choose one of {', '.join(FORMATS)}.")
 
 
-def is_epub(start: bytes, name: str) -> bool:
-    """Whether a file that begins with these bytes is an EPUB (any zip); if not, it is to be read as a text.
+def is_zip(start: bytes, name: str) -> bool:
+    """Whether a file that begins with these bytes is a zip file; if not, it is to be read as a text.
 
     Raises:
         Invalid: it is known to be neither; the sentence says what it is.
@@ -60,6 +61,14 @@ def is_epub(start: bytes, name: str) -> bool:
     if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:15].lower().startswith((b"<!doctype html", b"<html")):
         raise Invalid(f"{name} is a web page: {_ADVICE}")
     return False
+
+
+def zip_format(names: Iterable[str]) -> Literal["epub", "docx"]:
+    """Which book a zip file is, by the names of its entries; what is neither is for the EPUB reader to refuse."""
+    known = {name.lower() for name in names}
+    if "meta-inf/container.xml" in known or "mimetype" in known:
+        return "epub"
+    return "docx" if "[content_types].xml" in known else "epub"
 
 
 def text_format(text: str, suffix: str) -> Literal["markdown", "text"]:

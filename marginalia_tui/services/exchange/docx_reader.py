@@ -1,0 +1,250 @@
+"""A book from a DOCX: parts by its headings, notes at the end of the part that calls them.
+
+The document becomes one text of Markdown, which is parted as a Markdown file is: so a choice of level means the
+same. Macros, embedded objects and whatever lies outside of the document are counted and never touched.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from marginalia_tui.domain.items import Json
+from marginalia_tui.services.exchange.archive import Archive
+from marginalia_tui.services.exchange.blocks import text_of, with_scene_breaks
+from marginalia_tui.services.exchange.chapterlines import chapter_line
+from marginalia_tui.services.exchange.docx_blocks import REMARK, Para, Paragraphs, blocks_of
+from marginalia_tui.services.exchange.docx_inline import Document, Inlines
+from marginalia_tui.services.exchange.docx_package import Package, cargo_of, open_package, read_relations, resolve
+from marginalia_tui.services.exchange.docx_static import GENERATOR
+from marginalia_tui.services.exchange.docx_styles import NAMES, Lists, Styles, attribute, child, value
+from marginalia_tui.services.exchange.encoding import clean
+from marginalia_tui.services.exchange.files import shown
+from marginalia_tui.services.exchange.footnotes import Note, with_notes
+from marginalia_tui.services.exchange.frontmatter import write_front_matter
+from marginalia_tui.services.exchange.manuscript import (
+    MAX_TITLE,
+    Chapter,
+    Manuscript,
+    guess_language,
+    one_line,
+    trim_blank_lines,
+)
+from marginalia_tui.services.exchange.markdown import read_markdown
+
+REMARKS = "comments"
+"""The attribute of a part that holds the comments in it: who made each, and its text."""
+
+_REMARK = re.compile(rf"\n*^{REMARK}([^\0]*)\0$", re.MULTILINE)
+_FRONT = ("title", "subtitle", "author", "date")
+_CHAPTER_LINE = 80
+"""Characters of a line that can begin a chapter in a document without headings."""
+_COUNTED = (
+    ("pictures", "Left out: {:,} picture(s)."),
+    ("signs", "Left out: {:,} sign(s) of a font of pictures."),
+    ("objects", "Left out: {:,} embedded object(s)."),
+    ("macros", "Left out: macros ({:,} project(s))."),
+    ("external", "Left out, and never followed: {:,} reference(s) to files outside of the document."),
+    ("contents", "Left out: the table of contents ({:,} line(s))."),
+    ("margins", "Left out: {:,} header(s) and footer(s)."),
+    ("tables", "Laid out as lines: {:,} table(s)."),
+    ("boxes", "Put below the paragraph that holds them: {:,} text box(es)."),
+    ("remarks", "Kept in the data of their parts: {:,} comment(s)."),
+)
+
+
+@dataclass(slots=True)
+class _About:
+    """What the document says of itself."""
+
+    title: str = ""
+    author: str = ""
+    language: str = ""
+    description: str = ""
+    ours: bool = False
+    extra: dict[str, Json] = field(default_factory=dict)
+
+
+def read_docx(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[str, ...]]:
+    """Reads a book from a DOCX; also what the author should know about it.
+
+    Args:
+        path: the file.
+        level: every heading of this level (1 to 6) or above begins a part; None picks the level that really parts
+            the book, or the marks of an earlier export.
+
+    Raises:
+        Invalid: it is no DOCX, or damaged.
+        Refused: it is protected, or built like an attack.
+    """
+    with Archive(path, "Word document") as archive:
+        package = open_package(archive, shown(path))
+        about = _about(package)
+        reader = _Reader(package, marks=about.ours and level is None)
+        paras = reader.text()
+        notes = reader.notes()
+        remarks = reader.remarks()
+        counts = reader.count(paras, about)
+    paras = _without_front(paras, about)
+    told = _told(counts)
+    if not about.ours and not any(para.role == "heading" for para in paras):
+        paras, line = _with_headings(paras)
+        told += [line] if line else []
+    blocks = with_scene_breaks(blocks_of(paras))
+    # A title that is known keeps a first heading from being taken for it.
+    front = write_front_matter({"title": about.title}, "")
+    found = read_markdown(f"{front}\n{text_of(blocks)}", level)
+    chapters = with_notes([_with_remarks(chapter, remarks) for chapter in found.chapters], notes)
+    manuscript = Manuscript(
+        title=about.title or found.title,
+        author=about.author,
+        description=about.description,
+        chapters=chapters,
+        attributes=about.extra,
+    )
+    guessed = guess_language(manuscript)
+    language = about.language if about.ours else about.language or guessed or reader.language
+    return replace(manuscript, language=one_line(language)), tuple(told)
+
+
+def _about(package: Package) -> _About:
+    about = _About()
+    for relation in read_relations(package.archive, "", package.name).values():
+        where = (
+            package.archive.written_as(resolve(package.archive, "", relation.target)) if not relation.external else ""
+        )
+        if where not in package.archive:
+            continue
+        if relation.kind == "core-properties":
+            fields = {"title": "title", "creator": "author", "language": "language", "description": "description"}
+            for element in package.root(where):
+                if name := fields.get(NAMES[element.tag]):
+                    setattr(about, name, clean("".join(element.itertext())).strip())
+        elif relation.kind == "extended-properties":
+            made_by = child(package.root(where), "application")
+            about.ours = made_by is not None and made_by.text == GENERATOR
+    about.title, about.author = one_line(about.title), one_line(about.author)
+    return about
+
+
+class _Reader:
+    """Reads the stories of one package."""
+
+    def __init__(self, package: Package, *, marks: bool) -> None:
+        self._package = package
+        styles = Styles(package.part("styles"))
+        self.language = styles.language
+        self._lists = Lists(package.part("numbering"))
+        settings = package.part("settings")
+        variables = {
+            attribute(element, "name"): clean(value(element))
+            for element in (settings.iter() if settings is not None else ())
+            if NAMES[element.tag] == "docvar"
+        }
+        self._document = Document(styles, variables)
+        self._marks = marks
+
+    def text(self) -> list[Para]:
+        """The paragraphs of the text."""
+        body = child(self._package.root(self._package.main), "body")
+        inlines = Inlines(self._document, self._package.relations)
+        return Paragraphs(inlines, self._lists, marks=self._marks).read(body if body is not None else ())
+
+    def notes(self) -> dict[str, Note]:
+        """The footnotes and endnotes that the text calls, by key."""
+        texts: dict[str, str] = {}
+        for kind in ("footnote", "endnote"):
+            where = self._package.name_of(f"{kind}s")
+            if not where:
+                continue
+            called = {each for each in self._document.notes.values() if each.startswith(kind)}
+            inlines = Inlines(self._document, self._package.relations_of(where))
+            reader = Paragraphs(inlines, self._lists, marks=False)
+            for element in self._package.root(where):
+                key = f"{kind} {attribute(element, 'id')}"
+                if NAMES[element.tag] == kind and key in called:
+                    paras = [para for para in reader.read(element) if para.role not in ("gap", "remark")]
+                    texts[key] = text_of(blocks_of(paras))
+        return {
+            key: Note(texts.get(source, ""), self._document.variables.get(key, ""))
+            for key, source in self._document.notes.items()
+        }
+
+    def remarks(self) -> dict[str, Json]:
+        """The comments by id."""
+        root = self._package.part("comments")
+        found: dict[str, Json] = {}
+        for element in root if root is not None else ():
+            if NAMES[element.tag] == "comment":
+                texts = [
+                    "".join(inner.text or "" for inner in each.iter() if NAMES[inner.tag] == "t") for each in element
+                ]
+                text = clean("\n".join(text for text in texts if text))
+                found[attribute(element, "id")] = {"author": clean(attribute(element, "author")), "text": text}
+        return found
+
+    def count(self, paras: Sequence[Para], about: _About) -> dict[str, int]:
+        """What was found beside the text."""
+        counts = dict(self._document.counts)
+        cargo = cargo_of(self._package)
+        counts |= {"macros": cargo.macros, "objects": cargo.objects, "external": cargo.external}
+        counts["remarks"] = sum(para.role == "remark" for para in paras)
+        margins = [each for each in self._package.relations.values() if each.kind in ("header", "footer")]
+        counts["margins"] = len(margins)
+        if about.ours:
+            counts["margins"] = counts["contents"] = 0
+        return counts
+
+
+def _told(counts: Mapping[str, int]) -> list[str]:
+    told = [sentence.format(counts[name]) for name, sentence in _COUNTED if counts.get(name)]
+    taken, left = counts.get("insertions", 0), counts.get("deletions", 0)
+    if taken or left:
+        told.append(f"Tracked changes: {taken:,} insertion(s) were taken, {left:,} deletion(s) left out.")
+    return told
+
+
+def _without_front(paras: list[Para], about: _About) -> list[Para]:
+    """The paragraphs without those of a title page; where several have the style of a title, they are headings."""
+    titles = sum(para.role == "title" for para in paras)
+    if titles > 1:
+        return [replace(para, role="heading", level=1) if para.role == "title" else para for para in paras]
+    number = 0
+    while number < len(paras) and paras[number].role in (*_FRONT, "gap"):
+        number += 1
+    front = {role: [one_line(para.text) for para in paras[:number] if para.role == role] for role in _FRONT}
+    about.title = " ".join(front["title"])[:MAX_TITLE].strip() or about.title
+    about.author = ", ".join(front["author"]) or about.author
+    about.extra |= {role: " ".join(front[role]) for role in ("subtitle", "date") if front[role]}
+    return paras[number:]
+
+
+def _with_headings(paras: list[Para]) -> tuple[list[Para], str]:
+    """A document without headings: lines that begin chapters, if there are several; and a sentence that says so."""
+    found: dict[int, int] = {}
+    for number, para in enumerate(paras):
+        if not para.role and para.sign is None and not para.quote and len(para.text) <= _CHAPTER_LINE:
+            line = chapter_line(para.text)
+            if line is not None and line.kind in ("chapter", "part", "named"):
+                found[number] = 1 if line.kind == "part" else 2
+    if len(found) < 2:
+        return paras, ""
+    shallow = min(found.values())
+    made = [
+        replace(para, role="heading", level=found[number] - shallow + 1, text=para.text.strip("*"))
+        if number in found
+        else para
+        for number, para in enumerate(paras)
+    ]
+    first = paras[min(found)].text.strip("*")
+    return made, f"It has no headings: {len(found):,} lines such as {first!r} were taken as the titles of parts."
+
+
+def _with_remarks(chapter: Chapter, remarks: Mapping[str, Json]) -> Chapter:
+    """A part with its comments in its attributes, out of its text."""
+    if REMARK not in chapter.text:
+        return chapter
+    found = [remarks[key] for key in _REMARK.findall(chapter.text) if key in remarks]
+    text = trim_blank_lines(_REMARK.sub("", chapter.text))
+    attributes: dict[str, Json] = {**chapter.attributes, REMARKS: found} if found else chapter.attributes
+    return replace(chapter, text=text, attributes=attributes)
