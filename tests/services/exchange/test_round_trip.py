@@ -8,6 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 
 from marginalia_tui.domain.errors import MarginaliaError
+from marginalia_tui.services.exchange.docx_reader import read_docx
+from marginalia_tui.services.exchange.docx_writer import write_docx
 from marginalia_tui.services.exchange.epub import read_epub
 from marginalia_tui.services.exchange.epub_writer import write_epub
 from marginalia_tui.services.exchange.export import write_manuscript
@@ -76,6 +78,33 @@ def test_epub_gives_the_same_words_back(scratch: Callable[[], Path], manuscript:
     assert parts_of(read_epub(path)[0]) == parts_of(read)
 
 
+@settings(max_examples=80)
+@given(manuscripts())
+@example(Manuscript(title="T", chapters=(Chapter(text=">" * 300 + " deep"), Chapter(text="- " * 200 + "deeper"))))
+@example(Manuscript(title="T", chapters=(Chapter(text="| a | b |\n|---|---|\n| c | d | lost |"),)))
+@example(Manuscript(title="T", chapters=(Chapter(text="| a | b |\n|---|---|\n| c | d |\n\n| e | f |\n|---|---|"),)))
+@example(Manuscript(title="T", chapters=(Chapter(text="[a]: http://b.example/c\n\n[lonely]: word"),)))
+@example(Manuscript(title="T", chapters=(Chapter(text='[in](#x) [o](http://x.example "t t") ![p](p.png "t") </div>'),)))
+@example(Manuscript(title="T", chapters=(Chapter(text="3. x\n7. y\n\n1912. The year.\n\n99999. z\n\n1. - 2. d"),)))
+@example(Manuscript(title="T", chapters=(Chapter(text="one[^x] two[^b]\n\n[^b]: here\n\n> q[^x]"), Chapter(text="[^x]: there"))))
+@example(Manuscript(title="T", chapters=(Chapter(text="[^a]: sees[^b]\n\n[^b]: lonely\n\nx[^a][^a]\n\n[^a]: again"),)))
+@example(Manuscript(title="T", chapters=(Chapter(text="[^a]: first\n\nx[^a]"), Chapter(title="One[^a] `x` *y*"))))
+def test_docx_gives_the_same_words_back(scratch: Callable[[], Path], manuscript: Manuscript) -> None:
+    path = scratch()
+    path.write_bytes(write_docx(manuscript))
+    read, notes = read_docx(path)
+    assert words_of(read) == words_of(manuscript)
+    assert (read.title, read.author, read.description) == (
+        tidy(manuscript).title,
+        tidy(manuscript).author,
+        tidy(manuscript).description,
+    )
+    assert notes == ()
+    # What came out of a DOCX is the same after another journey: nothing creeps.
+    path.write_bytes(write_docx(read))
+    assert parts_of(read_docx(path)[0]) == parts_of(read)
+
+
 @settings(max_examples=25)
 @given(manuscripts())
 def test_a_folder_gives_the_same_parts_back(scratch: Callable[[], Path], manuscript: Manuscript) -> None:
@@ -90,7 +119,7 @@ def test_a_folder_gives_the_same_parts_back(scratch: Callable[[], Path], manuscr
 
 def test_f44_scene_breaks_survive_every_format(tmp_path: Path) -> None:
     book = a_manuscript("Before.\n\n* * *\n\nAfter.", "One.\n\n* * *\n\nTwo.")
-    for format in ("markdown", "text", "epub", "folder"):
+    for format in ("markdown", "text", "epub", "docx", "folder"):
         path = tmp_path / format
         write_manuscript(book, format, path)
         assert parts_of(read_manuscript(path).manuscript) == parts_of(book), format
