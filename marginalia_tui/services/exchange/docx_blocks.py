@@ -102,7 +102,8 @@ class Paragraphs:
         properties = child(element, "ppr")
         style = self._style(properties)
         inlines = self._inlines
-        pieces = self._carried + inlines.read(element, frozenset() if style.role else style.marks)
+        code = style.role in ("code", "lines")
+        pieces = self._carried + inlines.read(element, frozenset() if style.role else style.marks, code=code)
         self._carried = []
         boxes, remarks, bookmarks = inlines.boxes, inlines.remarks, inlines.bookmarks
         run = child(properties, "rpr") if properties is not None else None
@@ -244,9 +245,10 @@ def _not_all_bold(pieces: list[Piece]) -> list[Piece]:
 
 
 def _verbatim(pieces: list[Piece]) -> str:
-    return "".join(
+    text = "".join(
         "\n" if piece.kind == "break" else piece.text for piece in pieces if piece.kind not in ("open", "close")
     )
+    return text.replace("\xa0", " ")
 
 
 def _depth(properties: Any) -> int:

@@ -22,6 +22,8 @@ _ESCAPED = re.compile(
     r"|&(?=#?\w{1,32};)"
     r"|^~|~(?=~|$)"
 )
+_SPECIAL = re.compile(r"[\\`*_\[\]<&~]")
+"""What may have to be escaped: most paragraphs have none of it."""
 _RUN_OF_MARKS = re.compile(r"\*+|_+")
 _LINE_START = re.compile(
     r"(?:#{1,6}(?=[ \t]|$)|[>+-]|\*(?=[ \t]|$)|(?:\*[ \t]*){3,}$|(?:_[ \t]*){3,}$|=+$|~{3}"
@@ -65,19 +67,26 @@ def escape_line_start(line: str) -> str:
 
 def collapse(text: str) -> str:
     """A text with each run of white space as one space."""
+    if text.isprintable() and "  " not in text:
+        return text
     return _RUN.sub(" ", text)
 
 
 def join(pieces: list[Piece]) -> str:
     """The Markdown of a paragraph; lines end at hard breaks only. Empty when nothing but white space is there."""
-    pieces = _without_spaces_inside(_merged(pieces))
+    pieces = _merged(pieces)
+    if len(pieces) == 1 and pieces[0].kind == "text":
+        text = pieces[0].text.strip(SPACES)
+        if not _SPECIAL.search(text):
+            return escape_line_start(text)
+    pieces = _without_spaces_inside(pieces)
     before, after = _neighbours(pieces)
     as_html = _pairs_as_html(pieces, before, after)
     doubtful = _doubtful_runs(pieces, before, after)
     out: list[str] = []
     for place, piece in enumerate(pieces):
         if piece.kind == "text":
-            out.append(_escape(piece.text, doubtful.get(place, ())))
+            out.append(_escape(piece.text, doubtful.get(place, ())) if _SPECIAL.search(piece.text) else piece.text)
         elif piece.kind == "break":
             out.append("\\\n")
         elif piece.kind in ("open", "close"):
@@ -208,9 +217,9 @@ def _doubtful_runs(pieces: list[Piece], before: list[str], after: list[str]) -> 
     """Piece -> where the runs of `*` and `_` in it begin that could pair with another run or with a mark of ours."""
     found: dict[int, set[int]] = {}
     for sign in "*_":
-        runs = _runs(pieces, sign, before, after)
-        if not any(run.start >= 0 for run in runs):
+        if not any(piece.kind == "text" and sign in piece.text for piece in pieces):
             continue
+        runs = _runs(pieces, sign, before, after)
         last_end = max((number for number, run in enumerate(runs) if run.ends), default=-1)
         begun = False
         for number, run in enumerate(runs):
