@@ -21,7 +21,7 @@ lint: $(STAMP)
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 3
 
 bench: $(STAMP)
 	$(BIN)/python -m bench

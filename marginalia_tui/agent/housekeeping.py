@@ -1,4 +1,4 @@
-"""What is tidied when a studio opens: dead runs, copies that no undo reaches, what is not counted, texts nobody names."""
+"""What is tidied when a studio opens: dead runs, copies no undo reaches, what is not counted, texts nobody names."""
 
 from collections.abc import Callable
 

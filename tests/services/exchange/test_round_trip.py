@@ -86,7 +86,11 @@ def test_epub_gives_the_same_words_back(scratch: Callable[[], Path], manuscript:
 @example(Manuscript(title="T", chapters=(Chapter(text="[a]: http://b.example/c\n\n[lonely]: word"),)))
 @example(Manuscript(title="T", chapters=(Chapter(text='[in](#x) [o](http://x.example "t t") ![p](p.png "t") </div>'),)))
 @example(Manuscript(title="T", chapters=(Chapter(text="3. x\n7. y\n\n1912. The year.\n\n99999. z\n\n1. - 2. d"),)))
-@example(Manuscript(title="T", chapters=(Chapter(text="one[^x] two[^b]\n\n[^b]: here\n\n> q[^x]"), Chapter(text="[^x]: there"))))
+@example(
+    Manuscript(
+        title="T", chapters=(Chapter(text="one[^x] two[^b]\n\n[^b]: here\n\n> q[^x]"), Chapter(text="[^x]: there"))
+    )
+)
 @example(Manuscript(title="T", chapters=(Chapter(text="[^a]: sees[^b]\n\n[^b]: lonely\n\nx[^a][^a]\n\n[^a]: again"),)))
 @example(Manuscript(title="T", chapters=(Chapter(text="[^a]: first\n\nx[^a]"), Chapter(title="One[^a] `x` *y*"))))
 def test_docx_gives_the_same_words_back(scratch: Callable[[], Path], manuscript: Manuscript) -> None:
