@@ -75,7 +75,7 @@ def test_what_stands_behind_a_tab_in_the_bar_waits_for_the_completion(home: Path
     agent_home(home)
 
     async def steps(rig: Rig) -> None:
-        at_once(rig, "/search-rep\t?\n")
+        at_once(rig, "/search-replace-p\t?\n")
         await rig.reach(CommandForm)
         assert rig.sees("/search-replace-parts")
         await rig.press("escape", "escape")

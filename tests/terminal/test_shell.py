@@ -245,7 +245,7 @@ def test_a_dumb_terminal_of_40_columns(emma: Path) -> None:
         seen.enter("/edit-part ")
         seen.until("needs the argument part", "Emma>")
         seen.screen.reset()
-        seen.send("delet", TAB, ENTER)
+        seen.send("delete-p", TAB, ENTER)
         seen.until("delete-part", "asks first", "Emma>")
         seen.screen.reset()
         seen.enter("find-occurrences teh")
