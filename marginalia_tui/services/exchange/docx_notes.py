@@ -4,7 +4,8 @@ A footnote of Word stands below the page of its mark and has a number only. What
 place in the text, a part of its own) is kept in bookmarks and document variables, which Word leaves alone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from markdown_it.token import Token
@@ -20,7 +21,7 @@ Key = tuple[int, str]
 class BookNotes:
     """The notes of a book. `numbers` has those that are called, in the order of their first marks, from 1."""
 
-    targets: list[dict[str, Key]]
+    targets: list[Mapping[str, Key]]
     """For each part: label -> the definition that a mark means there (its own, else the first of the book)."""
     numbers: dict[Key, int] = field(default_factory=dict)
     labels: dict[int, str] = field(default_factory=dict)
@@ -36,7 +37,7 @@ def notes_of(chapters: Sequence[Chapter], reader: MarkdownTokens) -> BookNotes:
         own.append(here)
         for label, key in here.items():
             everywhere.setdefault(label, key)
-    found = BookNotes([{**everywhere, **here} for here in own] if everywhere else [{} for _ in own])
+    found = BookNotes([ChainMap(here, everywhere) for here in own])
     callers: dict[Key, set[int]] = {}
     plain: dict[Key, bool] = {}
     for index, chapter in enumerate(chapters):

@@ -4,6 +4,7 @@ Protected books are refused. A page without a title of its own goes on with the 
 books into many files mean it.
 """
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,13 +13,17 @@ from typing import Any
 from urllib.parse import unquote
 
 from marginalia_tui.domain.errors import Invalid, Refused
+from marginalia_tui.domain.words import find_words
+from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.archive import Archive
 from marginalia_tui.services.exchange.blocks import Block
 from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.encoding import clean, decode
+from marginalia_tui.services.exchange.epub_notes import find_notes
 from marginalia_tui.services.exchange.epub_writer import GENERATOR
 from marginalia_tui.services.exchange.files import shown
-from marginalia_tui.services.exchange.from_html import BOLD, ITALIC, Styles, read_page
+from marginalia_tui.services.exchange.footnotes import Note, with_notes
+from marginalia_tui.services.exchange.from_html import BOLD, ITALIC, Page, Styles, read_page, read_root
 from marginalia_tui.services.exchange.inline import collapse
 from marginalia_tui.services.exchange.manuscript import MAX_TITLE, Chapter, Manuscript, one_line, trim_blank_lines
 from marginalia_tui.services.exchange.markdown import LARGE_PART, read_markdown
@@ -99,29 +104,74 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
             plain = replace(entry, title="") if entry.title == one_line(package.title) else entry
             contents.setdefault(entry.name, []).append(plain)
         styles = _read_styles(archive, package)
+        roots, missing = _read_pages(archive, package, name)
+        find_notes(roots, lambda page, href: _inside_book(archive, page, href))
         drafts: list[_Draft] = []
-        pictures, missing = 0, 0
-        for item in dict.fromkeys(package.spine):
-            if item.name not in archive:
-                missing += 1
-                continue
-            entries = contents.get(item.name, [])
+        pictures = 0
+        found: dict[str, Note] = {}
+        for page_name, root in roots.items():
+            entries = contents.get(page_name, [])
             anchors = [entry.anchor for entry in entries if entry.anchor]
-            page = read_page(_text_of(archive, item.name, name), name, styles, anchors)
+            page = read_root(root, styles, anchors)
             pictures += page.pictures
+            found |= page.notes
+            if _is_title_page(page, package, first=not drafts and len(roots) > 1):
+                continue
             if any(block.text for block in page.blocks):
                 known = bool(contents)
                 _add_page(drafts, page.blocks, entries, level, starts=bool(page.kinds & _PARTS) or not known)
-    chapters = [chapter for draft in drafts for chapter in _chapters(draft, package.ours)]
+    drafted = [chapter for draft in drafts for chapter in _chapters(draft, package.ours)]
+    chapters = with_notes(drafted, found, gather=not package.ours)
+    chapters = tuple(
+        chapter for chapter, before in zip(chapters, drafted, strict=True) if chapter.text or "\0" not in before.text
+    )
     notes = _notes(pictures, missing)
     manuscript = Manuscript(
         title=one_line(package.title),
         author=one_line(package.author),
         language=one_line(package.language),
         description=package.description,
-        chapters=tuple(chapters),
+        chapters=chapters,
     )
     return manuscript, notes
+
+
+def _is_title_page(page: Page, package: _Package, *, first: bool) -> bool:
+    """Whether a page says no more than who wrote which book, which is known."""
+    if "titlepage" not in page.kinds and (package.ours or not first):
+        return False
+    words = {word for block in page.blocks for word in find_words(block.text)}
+    return package.ours or words <= set(find_words(f"{package.title} {package.author}"))
+
+
+def _read_pages(archive: Archive, package: _Package, name: str) -> tuple[dict[str, Any], int]:
+    """The pages of the spine, parsed, by name; and how many are missing.
+
+    Raises:
+        Invalid: they are larger than a book.
+    """
+    roots: dict[str, Any] = {}
+    missing, size = 0, 0
+    for item in dict.fromkeys(package.spine):
+        if item.name not in archive:
+            missing += 1
+            continue
+        text = clean(_text_of(archive, item.name, name))
+        size += len(text)
+        if size > files.MAX_TEXT_BYTES:
+            raise Invalid(f"The pages of {name} are larger than {files.megabytes(files.MAX_TEXT_BYTES)}.")
+        if (root := parse_markup(text, name)) is not None:
+            roots[item.name] = root
+    return roots, missing
+
+
+def _inside_book(archive: Archive, page: str, href: str) -> tuple[str, str] | None:
+    """The page and the anchor that an address in a page means, None when it leads elsewhere."""
+    where, _, anchor = unquote(href).partition("#")
+    if not where:
+        return page, anchor
+    joined = posixpath.normpath(posixpath.join(posixpath.dirname(page), where))
+    return None if ":" in where or joined.startswith(("/", "..")) else (archive.written_as(joined), anchor)
 
 
 def _notes(pictures: int, missing: int) -> tuple[str, ...]:

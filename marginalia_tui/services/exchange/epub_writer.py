@@ -1,9 +1,14 @@
-"""A book as an EPUB 3: one page for each part, valid by construction, nothing fetched and nothing secret in it."""
+"""A book as an EPUB 3: a title page, a page for each part, contents for new and for old reading programs.
+
+Valid by construction; nothing is fetched, and nothing secret is in it.
+"""
 
 import io
 import re
 import uuid
 import zipfile
+from collections import ChainMap
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from html import escape
 
@@ -37,6 +42,8 @@ hr { width: 20%; margin: 1.5em auto; }
 blockquote { margin: 1em 1.4em; }
 pre { white-space: pre-wrap; }
 table { border-collapse: collapse; margin: 1em auto; }
+section.title { text-align: center; margin-top: 30%; }
+section.title p { text-indent: 0; }
 td, th { border: 1px solid; padding: 0.2em 0.5em; }
 aside { font-size: 0.9em; margin: 1em 0; }
 .footnote-label { margin-right: 0.5em; }
@@ -59,17 +66,23 @@ def write_epub(manuscript: Manuscript) -> bytes:
     book = _without_unwritable(tidy(manuscript))
     language = book.language if LANGUAGE.match(book.language) else "und"
     files = [f"part-{number:05d}.xhtml" for number in range(1, len(book.chapters) + 1)]
-    writer = PageWriter(_notes(book, files))
+    writer = PageWriter()
+    pages = list(zip(book.chapters, files, _notes(book, files, writer), strict=True))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         # The specification wants this entry first, stored, and without anything extra.
         archive.writestr(zipfile.ZipInfo("mimetype", _OLDEST), "application/epub+zip", zipfile.ZIP_STORED)
         _add(archive, "META-INF/container.xml", _CONTAINER)
         _add(archive, "EPUB/book.opf", _package(book, files, language))
-        _add(archive, "EPUB/contents.xhtml", _contents(book, files, language, writer))
+        listed = _listed(book, [(file, writer.plain(chapter.title, notes)) for chapter, file, notes in pages])
+        _add(archive, "EPUB/contents.xhtml", _contents(book, listed, language))
+        _add(archive, "EPUB/contents.ncx", _older_contents(book, listed))
         _add(archive, "EPUB/style.css", _STYLE)
-        for chapter, file in zip(book.chapters, files, strict=True):
-            _add(archive, f"EPUB/{file}", _part(book, chapter, file, language, writer))
+        _add(archive, "EPUB/title.xhtml", _title_page(book, language))
+        for chapter, file, notes in pages:
+            heading = f"<h1>{writer.line(chapter.title, file, notes)}</h1>\n" if chapter.title else ""
+            name = writer.plain(chapter.title, notes) or book.title
+            _add(archive, f"EPUB/{file}", _part(heading, writer.page(chapter.text, file, notes), name, language))
     return buffer.getvalue()
 
 
@@ -92,18 +105,24 @@ def _add(archive: zipfile.ZipFile, name: str, text: str) -> None:
     archive.writestr(entry, text.encode(), zipfile.ZIP_DEFLATED, 6)
 
 
-def _notes(book: Manuscript, files: list[str]) -> dict[str, str]:
-    """Label -> file of every note; of several with one label the first."""
-    reader = PageWriter()
-    found: dict[str, str] = {}
+def _notes(book: Manuscript, files: list[str], writer: PageWriter) -> list[Mapping[str, str]]:
+    """For each part label -> file of the notes that a mark can mean there: its own first, else one of the book."""
+    everywhere: dict[str, str] = {}
+    found: list[Mapping[str, str]] = []
     for chapter, file in zip(book.chapters, files, strict=True):
-        for label in reader.notes_in(chapter.text):
-            found.setdefault(label, file)
+        own = dict.fromkeys(writer.notes_in(chapter.text), file)
+        for label in own:
+            everywhere.setdefault(label, file)
+        found.append(ChainMap(own, everywhere))
     return found
 
 
-def _package(book: Manuscript, files: list[str], language: str) -> str:
+def _identifier(book: Manuscript) -> str:
     key = uuid.uuid5(_NAMESPACE, f"{book.title}\0{book.author}")
+    return f"urn:uuid:{key}"
+
+
+def _package(book: Manuscript, files: list[str], language: str) -> str:
     modified = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     optional = [("dc:creator", book.author), ("dc:description", book.description)]
     metadata = "".join(f"    <{tag}>{_text(value)}</{tag}>\n" for tag, value in optional if value)
@@ -114,7 +133,7 @@ def _package(book: Manuscript, files: list[str], language: str) -> str:
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="book-id" xml:lang="{language}">
   <metadata xmlns:dc="http://purl.org/dc/elements/1.1/">
-    <dc:identifier id="book-id">urn:uuid:{key}</dc:identifier>
+    <dc:identifier id="book-id">{_identifier(book)}</dc:identifier>
     <dc:title>{_text(book.title)}</dc:title>
     <dc:language>{language}</dc:language>
     <meta name="generator" content="{GENERATOR}"/>
@@ -122,18 +141,25 @@ def _package(book: Manuscript, files: list[str], language: str) -> str:
   </metadata>
   <manifest>
     <item id="contents" href="contents.xhtml" media-type="application/xhtml+xml" properties="nav"/>
+    <item id="ncx" href="contents.ncx" media-type="application/x-dtbncx+xml"/>
     <item id="style" href="style.css" media-type="text/css"/>
+    <item id="title" href="title.xhtml" media-type="application/xhtml+xml"/>
 {items}  </manifest>
-  <spine>
+  <spine toc="ncx">
+    <itemref idref="title"/>
 {references}  </spine>
 </package>
 """
 
 
-def _contents(book: Manuscript, files: list[str], language: str, writer: PageWriter) -> str:
-    """The navigation page. Parts without a title are not listed, unless that leaves nothing to list."""
-    titled = [(file, writer.plain(chapter.title)) for file, chapter in zip(files, book.chapters, strict=True)]
-    listed = [(file, title) for file, title in titled if title.strip()] or [(file, book.title) for file in files[:1]]
+def _listed(book: Manuscript, titled: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """File and title of the parts in the contents: those without a title are not, unless that leaves nothing."""
+    return [(file, title) for file, title in titled if title.strip()] or [(file, book.title) for file, _ in titled[:1]]
+
+
+def _contents(book: Manuscript, listed: list[tuple[str, str]], language: str) -> str:
+    """The navigation page."""
+    listed = listed or [("title.xhtml", book.title)]
     lines = "\n".join(f'<li><a href="{file}">{_text(title)}</a></li>' for file, title in listed)
     body = (
         f'<body>\n<nav epub:type="toc" id="toc">\n<h1>{_text(book.title)}</h1>\n<ol>\n{lines}\n</ol>\n</nav>\n</body>'
@@ -141,14 +167,38 @@ def _contents(book: Manuscript, files: list[str], language: str, writer: PageWri
     return _page(book.title, language, body)
 
 
-def _part(book: Manuscript, chapter: Chapter, file: str, language: str, writer: PageWriter) -> str:
-    heading = f"<h1>{writer.line(chapter.title, file)}</h1>\n" if chapter.title else ""
-    text = writer.page(chapter.text, file)
+def _older_contents(book: Manuscript, listed: list[tuple[str, str]]) -> str:
+    """The contents as EPUB 2 has them, for programs that know no others."""
+    points = "".join(
+        f'    <navPoint id="point-{number}" playOrder="{number}"><navLabel><text>{_text(title)}</text></navLabel>'
+        f'<content src="{file}"/></navPoint>\n'
+        for number, (file, title) in enumerate(listed or [("title.xhtml", book.title)], start=1)
+    )
+    return f"""<?xml version="1.0" encoding="UTF-8"?>
+<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/" version="2005-1">
+  <head>
+    <meta name="dtb:uid" content="{_identifier(book)}"/>
+  </head>
+  <docTitle><text>{_text(book.title)}</text></docTitle>
+  <navMap>
+{points}  </navMap>
+</ncx>
+"""
+
+
+def _title_page(book: Manuscript, language: str) -> str:
+    author = f'<p class="author">{_text(book.author)}</p>\n' if book.author else ""
+    inside = f"<h1>{_text(book.title)}</h1>\n{author}"
+    body = f'<body>\n<section epub:type="titlepage" class="title">\n{inside}</section>\n</body>'
+    return _page(book.title, language, body)
+
+
+def _part(heading: str, text: str, name: str, language: str) -> str:
     # A page needs some content to be valid; a part without any is an empty paragraph.
     body = (
         f'<body>\n<section epub:type="chapter">\n{heading}{text or ("" if heading else "<p></p>")}</section>\n</body>'
     )
-    return _page(writer.plain(chapter.title) or book.title, language, body)
+    return _page(name, language, body)
 
 
 def _page(title: str, language: str, body: str) -> str:

@@ -23,8 +23,10 @@ from marginalia_tui.services.exchange.blocks import (
     with_scene_breaks,
 )
 from marginalia_tui.services.exchange.encoding import clean
+from marginalia_tui.services.exchange.epub_notes import CALLS, HOLDS, LABEL
+from marginalia_tui.services.exchange.footnotes import Note, mark, place
 from marginalia_tui.services.exchange.inline import SPACES, Piece, code_span, join, link
-from marginalia_tui.services.exchange.markup import kinds_of, local_name, parse_markup
+from marginalia_tui.services.exchange.markup import kinds_of, local_name, parse_markup, take_out
 
 ITALIC = re.compile(r"font-style\s{0,9}:\s{0,9}(?:italic|oblique)")
 BOLD = re.compile(r"font-weight\s{0,9}:\s{0,9}(?:bold|[6-9]00)")
@@ -53,6 +55,8 @@ class Page:
     blocks: list[Block] = field(default_factory=list)
     pictures: int = 0
     kinds: frozenset[str] = frozenset()
+    notes: dict[str, Note] = field(default_factory=dict)
+    """The notes on the page by key; a block that is a placeholder says where each stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +80,15 @@ def read_page(text: str, name: str, styles: Styles, anchors: Iterable[str] = ())
         Invalid: it is nested too deeply.
     """
     root = parse_markup(clean(text), name)
-    if root is None:
-        return Page()
+    return Page() if root is None else read_root(root, styles, anchors)
+
+
+def read_root(root: Any, styles: Styles, anchors: Iterable[str] = ()) -> Page:
+    """Reads a page that is parsed and in which the notes were looked for; see `read_page`."""
     body = next((element for element in root.iter() if local_name(element) == "body"), root)
     reader = _Reader(styles, frozenset(anchors))
     blocks = reader.blocks(body)
-    return Page(with_scene_breaks(blocks), reader.pictures, _kinds_at_top(body))
+    return Page(with_scene_breaks(blocks), reader.pictures, _kinds_at_top(body), reader.notes)
 
 
 def _kinds_at_top(body: Any) -> frozenset[str]:
@@ -100,6 +107,7 @@ class _Reader:
         self._styles = styles
         self._anchors = anchors
         self.pictures = 0
+        self.notes: dict[str, Note] = {}
 
     def blocks(self, element: Any) -> list[Block]:
         """The blocks inside of an element: its inline runs become paragraphs."""
@@ -144,8 +152,8 @@ class _Reader:
         kinds = kinds_of(element)
         if name == "nav" and kinds & {"toc", "landmarks", "page-list"}:
             return anchors
-        if kinds & {"footnote", "endnote", "rearnote", "note"} and own:
-            return [*anchors, *self._note(element, own)]
+        if key := element.get(HOLDS):
+            return [*anchors, self._note(element, key)]
         if name in ("p", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "table") or name in ("ul", "ol", "blockquote"):
             inner = [block for child in element for block in self._anchors_in(child)]
         else:
@@ -172,13 +180,14 @@ class _Reader:
             return [Block("", gap=True)] if not any(local_name(inner) in _PICTURES for inner in element.iter()) else []
         return made
 
-    def _note(self, element: Any, own: str) -> list[Block]:
+    def _note(self, element: Any, key: str) -> Block:
         for label in [inner for inner in element.iter() if _is_furniture(inner)]:
-            _take_out(label)
-        text = text_of(self.blocks(element))
-        first, _, rest = text.partition("\n")
-        below = "\n" + prefixed(rest, "    ") if rest else ""
-        return [Block(f"[^{note_label(own)}]: {first}{below}")]
+            take_out(label)
+        label = element.get(LABEL) or note_label(element.get("id") or "")
+        del element.attrib[HOLDS]
+        inner = self._block(element) if local_name(element) == "p" else self.blocks(element)
+        self.notes[key] = Note(text_of(inner), label)
+        return Block(place(key))
 
     def _list(self, element: Any, *, ordered: bool) -> list[Block]:
         lines: list[str] = []
@@ -246,8 +255,8 @@ class _Reader:
             return [Piece("text", "\u201c"), *inner, Piece("text", "\u201d")]
         if name == "rt":
             return [Piece("text", "("), *inner, Piece("text", ")")]
-        for mark in self._marks(name, element):
-            inner = [Piece("open", mark), *inner, Piece("close", mark)]
+        for sign in self._marks(name, element):
+            inner = [Piece("open", sign), *inner, Piece("close", sign)]
         return inner
 
     def _no_element(self, element: Any) -> list[Piece]:
@@ -270,10 +279,9 @@ class _Reader:
 
     def _link(self, element: Any) -> list[Piece]:
         target = (element.get("href") or "").strip()
-        kinds = kinds_of(element)
-        if "noteref" in kinds and "#" in target:
-            return [Piece("raw", f"[^{note_label(target.rpartition('#')[2])}]")]
-        if kinds & {"backlink", "referrer"}:
+        if key := element.get(CALLS):
+            return [Piece("raw", mark(key))]
+        if kinds_of(element) & {"backlink", "referrer"}:
             return []
         inner = self._inlines(element)
         if "".join(element.itertext()) == target:
@@ -282,7 +290,7 @@ class _Reader:
 
 
 def note_label(anchor: str) -> str:
-    """The label of a note from the id of its element; our own ids are `fn-` and the label."""
+    """The label of a note that nothing calls, from the id of its element; our own ids are `fn-` and the label."""
     return re.sub(r"[^\w.-]+", "-", anchor.removeprefix("fn-")) or "note"
 
 
@@ -295,17 +303,6 @@ def _is_furniture(element: Any) -> bool:
     if not isinstance(element.tag, str):
         return False
     return bool(kinds_of(element) & {"backlink", "referrer"}) or element.get("class") == "footnote-label"
-
-
-def _take_out(element: Any) -> None:
-    parent = element.getparent()
-    before = element.getprevious()
-    if element.tail:
-        if before is None:
-            parent.text = (parent.text or "") + element.tail
-        else:
-            before.tail = (before.tail or "") + element.tail
-    parent.remove(element)
 
 
 def _one(text: str) -> list[Block]:

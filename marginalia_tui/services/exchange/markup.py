@@ -65,3 +65,15 @@ def kinds_of(element: Any) -> frozenset[str]:
         return frozenset()
     found = element.get(_OPS) or element.get("epub:type") or ""
     return frozenset(f"{found} {(element.get('role') or '').replace('doc-', '')}".split())
+
+
+def take_out(element: Any) -> None:
+    """Takes an element out of its page; the text that follows it stays."""
+    parent = element.getparent()
+    before = element.getprevious()
+    if element.tail:
+        if before is None:
+            parent.text = (parent.text or "") + element.tail
+        else:
+            before.tail = (before.tail or "") + element.tail
+    parent.remove(element)

@@ -15,33 +15,30 @@ from marginalia_tui.services.exchange.markdown_tokens import (
     web_address,
 )
 
+_NONE: Mapping[str, str] = {}
+
 
 class PageWriter:
-    """Turns the texts of one book into pages.
+    """Turns the texts of one book into pages. `notes` is always the label of a note -> the file that holds it."""
 
-    Args:
-        notes: label of a note -> the file that holds it.
-    """
-
-    def __init__(self, notes: Mapping[str, str] | None = None) -> None:
-        self._notes = notes or {}
+    def __init__(self) -> None:
         self._tokens = MarkdownTokens()
 
     def notes_in(self, text: str) -> list[str]:
         """The labels of the notes that a text holds."""
         return self._tokens.labels(text)
 
-    def page(self, text: str, file: str = "") -> str:
+    def page(self, text: str, file: str = "", notes: Mapping[str, str] = _NONE) -> str:
         """The XHTML of a text that stands in `file`."""
-        return _render(self._tokens.blocks(text, self._notes), self._notes, file)
+        return _render(self._tokens.blocks(text, notes), notes, file)
 
-    def line(self, text: str, file: str = "") -> str:
+    def line(self, text: str, file: str = "", notes: Mapping[str, str] = _NONE) -> str:
         """The XHTML of a title."""
-        return _render(self._tokens.line(text, self._notes), self._notes, file)
+        return _render(self._tokens.line(text, notes), notes, file)
 
-    def plain(self, text: str) -> str:
+    def plain(self, text: str, notes: Mapping[str, str] = _NONE) -> str:
         """A title without its marks."""
-        return self._tokens.plain(text, self._notes)
+        return self._tokens.plain(text, notes)
 
 
 def _render(tokens: Iterable[Token], notes: Mapping[str, str], file: str) -> str:

@@ -192,8 +192,6 @@ def test_emphasis_from_style_sheets_is_kept(tmp_path: Path) -> None:
         ("<p>a</p><!-- note --><p>b <!-- c --> d</p>", "a\n\n<!-- note -->\n\nb <!-- c --> d"),
         ("<dl><dt>a</dt><dd>b</dd></dl>", "a\n\nb"),
         ("<p>a <b>b <i>c</b> d</i> e", "a **b *c*** d e"),
-        ('<p>x<a epub:type="noteref" href="#fn-1">1</a></p><aside epub:type="footnote" id="fn-1"><p>N.</p></aside>',
-         "x[^1]\n\n[^1]: N."),
     ],
 )  # fmt: skip
 def test_what_a_page_holds(body: str, expected: str) -> None:

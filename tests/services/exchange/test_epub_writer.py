@@ -4,12 +4,16 @@ import time
 import zipfile
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
+import ebooklib.epub
 import pytest
 from hypothesis import given, settings
 from lxml import etree
 
+from marginalia_tui.domain.words import find_words
+from marginalia_tui.services.exchange.epub import read_epub
 from marginalia_tui.services.exchange.epub_writer import write_epub
 from marginalia_tui.services.exchange.from_html import Styles, read_page
 from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript
@@ -18,6 +22,7 @@ from tests.support.books import a_manuscript, manuscripts, page
 
 OPF = "{http://www.idpf.org/2007/opf}"
 DC = "{http://purl.org/dc/elements/1.1/}"
+NCX = "{http://www.daisy.org/z3986/2005/ncx/}"
 XHTML = "{http://www.w3.org/1999/xhtml}"
 
 
@@ -44,7 +49,8 @@ def test_the_form_is_that_of_the_specification(book: Manuscript) -> None:
         archive.namelist()
     )
     assert [items[reference.get("idref")] for reference in package.iter(f"{OPF}itemref")] == [
-        f"part-{number:05d}.xhtml" for number in range(1, len(book.chapters) + 1)
+        "title.xhtml",
+        *(f"part-{number:05d}.xhtml" for number in range(1, len(book.chapters) + 1)),
     ]
     for tag in ("identifier", "title", "language"):
         assert package.find(f"{OPF}metadata/{DC}{tag}").text
@@ -137,7 +143,7 @@ def test_time_grows_with_the_length_only() -> None:
     }
     for name, text in written.items():
         began = time.process_time()
-        PageWriter({"1": "f"}).page(text, "f")
+        PageWriter().page(text, "f", {"1": "f"})
         assert time.process_time() - began < 2.5, name
     read = {
         "spans": "<p>" + "<span>a</span>" * count + "</p>",
@@ -152,3 +158,50 @@ def test_time_grows_with_the_length_only() -> None:
         began = time.process_time()
         read_page(page(body), "'x'", Styles(), ("nowhere",))
         assert time.process_time() - began < 2.5, name
+
+
+def test_each_part_means_its_own_note_by_a_label() -> None:
+    archive = opened(a_manuscript("one[^1]\n\n[^1]: first", "two[^1]\n\n[^1]: second"))
+    for number in (1, 2):
+        page_text = archive.read(f"EPUB/part-{number:05d}.xhtml").decode()
+        assert 'href="#fn-1">1</a>' in page_text
+        assert '<aside epub:type="footnote" role="doc-footnote" id="fn-1">' in page_text
+
+
+def test_the_title_page_comes_first_and_is_not_text(tmp_path: Path) -> None:
+    book = a_manuscript("a", "b", author="N. N.")
+    archive = opened(book)
+    found = archive.read("EPUB/title.xhtml").decode()
+    assert '<section epub:type="titlepage" class="title">\n<h1>The Ferry</h1>\n<p class="author">N. N.</p>' in found
+    (tmp_path / "book.epub").write_bytes(write_epub(book))
+    assert read_epub(tmp_path / "book.epub")[0].chapters == book.chapters
+
+
+def test_old_and_new_contents_say_the_same() -> None:
+    book = Manuscript(title="T", chapters=(Chapter(title="One *x*", text="a"), Chapter(text="b"), Chapter(title="Two")))
+    archive = opened(book)
+    points = [
+        (point.findtext(f"{NCX}navLabel/{NCX}text"), point.find(f"{NCX}content").get("src"))
+        for point in root_of(archive, "EPUB/contents.ncx").iter(f"{NCX}navPoint")
+    ]
+    links = [(link.text, link.get("href")) for link in root_of(archive, "EPUB/contents.xhtml").iter(f"{XHTML}a")]
+    assert points == links == [("One x", "part-00001.xhtml"), ("Two", "part-00003.xhtml")]
+    spine = root_of(archive, "EPUB/book.opf").find(f"{OPF}spine")
+    assert spine.get("toc") == "ncx"
+    assert opened(Manuscript(title="T")).read("EPUB/contents.ncx").count(b"navPoint id") == 1
+
+
+@settings(max_examples=10, deadline=None)
+@given(manuscripts())
+def test_another_library_reads_what_is_in_it(tmp_path_factory: pytest.TempPathFactory, book: Manuscript) -> None:
+    path = tmp_path_factory.getbasetemp() / "other.epub"
+    path.write_bytes(write_epub(book))
+    found = ebooklib.epub.read_epub(str(path), {"ignore_ncx": False})
+    assert found.get_metadata("DC", "title")[0][0] == book.title
+    pages = [found.get_item_with_id(key) for key, _ in found.spine]
+    assert len(pages) == len(book.chapters) + 1
+    text = " ".join(" ".join(map(str, etree.fromstring(page.get_content()).itertext())) for page in pages)
+    # Addresses and numbers of lists stand in attributes or nowhere, so the other words are looked for.
+    plain = find_words(" ".join(each.text for each in book.chapters if "](" not in each.text and "[^" not in each.text))
+    assert {word for word in plain if word.isalpha()} - {"python"} <= set(find_words(text))
+    assert found.toc
