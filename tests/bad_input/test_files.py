@@ -82,7 +82,7 @@ class TestFiles:
 
     def test_a_format_or_a_level_that_there_is_not(self, program: Program, tmp_path: Path) -> None:
         path = file_of(tmp_path, "book.md", b"# A\n\ntext\n")
-        assert program("import", path, "--format", "docx").code == 2
+        assert program("import", path, "--format", "pages").code == 2
         assert program("import", path, "--level", "9").code == 2
 
     def test_an_export_that_can_not_be_written(self, program: Program, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ class TestFiles:
             program("export", "Kept", "--format", "markdown", "--output", path, "--force").refused()
         assert (tmp_path / "pipe").is_fifo()
         assert file.read_bytes() == b"mine"
-        assert program("export", "Kept", "--format", "docx", "--output", tmp_path / "x").code == 2
+        assert program("export", "Kept", "--format", "pages", "--output", tmp_path / "x").code == 2
 
 
 def test_broken_utf_8_is_imported_and_told(program: Program, tmp_path: Path) -> None:
