@@ -34,8 +34,9 @@ def no_stopwatch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every call took as long."""
     append = transcript.append
 
-    def appended(*given: Any, seconds: float = 0.0, **more: Any) -> transcript.Entry:
-        return append(*given, seconds=0.02 if more.get("seconds") or seconds else 0.0, **more)
+    def appended(*given: Any, seconds: float | None = None, **more: Any) -> transcript.Entry:
+        # Also one that took no time that a clock tells.
+        return append(*given, seconds=0.0 if seconds is None else 0.02, **more)
 
     monkeypatch.setattr(transcript, "append", appended)
 
