@@ -14,6 +14,7 @@ FORMATS = (
     ("docx", "Word document", ".docx"),
     ("text", "plain text", ".txt"),
     ("folder", "Markdown, a folder with a file for each part", ""),
+    ("longform", "the same for Longform in Obsidian", ""),
 )
 """The formats by name, with the words for them and the suffix of the file."""
 

@@ -40,7 +40,7 @@ def build(version: str) -> argparse.ArgumentParser:
     return top
 
 
-_FORMATS = ("markdown", "text", "epub", "docx", "folder")
+_FORMATS = ("markdown", "text", "epub", "docx", "folder", "longform")
 
 
 def _books(add: Add) -> None:
@@ -50,7 +50,7 @@ def _books(add: Add) -> None:
     load = add("import", "bring a book in from a file or a folder")
     load.add_argument("path", metavar="PATH")
     load.add_argument("--title", help="instead of the one that is found")
-    load.add_argument("--format", choices=_FORMATS, help="instead of the recognised one")
+    load.add_argument("--format", choices=(*_FORMATS, "novelwriter"), help="instead of the recognised one")
     load.add_argument("--level", type=int, choices=range(1, 7), help="the level of the headings that part a book")
     save = add("export", "write a book to a file or a folder")
     save.add_argument("book", metavar="BOOK")

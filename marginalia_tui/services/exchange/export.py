@@ -8,10 +8,11 @@ from marginalia_tui.services.exchange.docx_writer import write_docx
 from marginalia_tui.services.exchange.epub_writer import write_epub
 from marginalia_tui.services.exchange.files import shown
 from marginalia_tui.services.exchange.folder import write_folder
+from marginalia_tui.services.exchange.longform import write_longform
 from marginalia_tui.services.exchange.manuscript import Manuscript
 from marginalia_tui.services.exchange.markdown import tidy, write_markdown
 from marginalia_tui.services.exchange.plaintext import write_plain_text
-from marginalia_tui.services.exchange.recognise import format_named
+from marginalia_tui.services.exchange.recognise import ONLY_IN, format_named
 
 
 def write_manuscript(manuscript: Manuscript, format: str, path: Path, *, force: bool = False) -> int:
@@ -19,7 +20,8 @@ def write_manuscript(manuscript: Manuscript, format: str, path: Path, *, force: 
 
     Args:
         manuscript: the book.
-        format: `markdown`, `text`, `epub`, `docx` or `folder` (Markdown, one file for each part).
+        format: a format of `recognise.FORMATS` but for those that are only read; `folder` is Markdown with one file
+            for each part, `longform` the same with the index note of Longform.
         path: the file or folder to make, in a folder that exists.
         force: replaces what stands there; a folder only when it holds nothing but an export.
 
@@ -33,6 +35,10 @@ def write_manuscript(manuscript: Manuscript, format: str, path: Path, *, force: 
     wanted = format_named(format)
     if not manuscript.chapters:
         raise Invalid(f"{manuscript.title!r} has no parts yet, so there is nothing to export: write some first.")
+    if wanted in ONLY_IN:
+        raise Invalid(f"Books can't be written as {wanted}: choose another format, such as folder.")
+    if wanted == "longform":
+        return write_longform(manuscript, path, force=force)
     if wanted == "folder":
         return write_folder(manuscript, path, force=force)
     files.check_target(path, force)

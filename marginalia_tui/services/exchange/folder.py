@@ -1,14 +1,14 @@
 """A book in a folder: one Markdown or text file for each part.
 
-The order is that of an index where there is one (a `book.json` with a tree of files, as we write it, or the index
-note of Longform), else the natural order of the names (2 before 10). An index names files inside of the folder
-only; links are not followed. What is not taken is counted and told.
+The order is that of an index where there is one (a `book.json` with a tree of files, as we write it), else the
+natural order of the names (2 before 10). An index names files inside of the folder only; links are not followed.
+What is not taken is counted and told.
 """
 
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from marginalia_tui.services.exchange.encoding import clean, decode
 from marginalia_tui.services.exchange.files import shown
 from marginalia_tui.services.exchange.frontmatter import part_front_matter
 from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, one_line, trim_blank_lines
-from marginalia_tui.services.exchange.markdown import FRONT_MATTER, read_part, read_parts, tidy, write_part
+from marginalia_tui.services.exchange.markdown import FRONT_MATTER, LEVEL, read_part, read_parts, tidy, write_part
 
 INDEX = "book.json"
 MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkd"))
@@ -32,10 +32,12 @@ _PREFIX = re.compile(r"[\s._-]*\d*[\s._-]*")
 
 
 @dataclass(slots=True)
-class _Source:
+class Source:
     """What a folder says about the book, and its files in order: path, and the title that an index gives."""
 
     files: list[tuple[Path, str | None]]
+    levels: dict[Path, int] = field(default_factory=dict)
+    """The level that an index gives the part of a file, where it is not 1."""
     title: str = ""
     author: str = ""
     language: str = ""
@@ -55,12 +57,22 @@ def read_folder(folder: Path, level: int | None = None) -> tuple[Manuscript, tup
         Invalid: it holds no texts, too many, or an index that names what is not there.
         Refused: an index names a file outside of the folder, or something may not be read.
     """
-    found, others = _walk(folder)
-    source = _by_book_json(folder) or _by_longform(folder, found) or _by_name(found)
+    found, others = walk(folder)
+    return read_source(folder, _by_book_json(folder) or _by_name(found), [*found, *others], level)
+
+
+def read_source(
+    folder: Path, source: Source, present: list[Path], level: int | None
+) -> tuple[Manuscript, tuple[str, ...]]:
+    """Reads the files of a source; `present` are all files of the folder, of which the others are told.
+
+    Raises:
+        Invalid, Refused: as in `read_folder`.
+    """
     if not source.files:
         raise Invalid(f"The folder {shown(folder)} holds no Markdown or text files: give the folder of a book.")
     taken = {path for path, _ in source.files}
-    left = [path for path in found if path not in taken] + others
+    left = [path for path in present if path not in taken]
     if left:
         source.notes.append(f"Left out: {len(left):,} other file(s), such as {shown(left[0].relative_to(folder))}.")
     chapters: list[Chapter] = []
@@ -73,7 +85,7 @@ def read_folder(folder: Path, level: int | None = None) -> tuple[Manuscript, tup
             raise Invalid(f"The texts in {shown(folder)} are larger than {files.megabytes(files.MAX_TEXT_BYTES)}.")
         decoded = decode(data, shown(path))
         encodings.update(decoded.notes)
-        chapters += _chapters(path, decoded.text, title, level)
+        chapters += _levelled(_chapters(path, decoded.text, title, level), source.levels.get(path, 1))
     source.notes += sorted(encodings)
     manuscript = Manuscript(
         title=one_line(source.title or clean(folder.absolute().name)),
@@ -84,6 +96,16 @@ def read_folder(folder: Path, level: int | None = None) -> tuple[Manuscript, tup
         attributes={FRONT_MATTER: source.front_matter} if source.front_matter else {},
     )
     return manuscript, tuple(source.notes)
+
+
+def _levelled(chapters: list[Chapter], level: int) -> list[Chapter]:
+    """The parts of a file at the level that an index gives it, where their headings do not say another."""
+    return [
+        replace(each, attributes={**each.attributes, LEVEL: level})
+        if level > 1 and LEVEL not in each.attributes
+        else each
+        for each in chapters
+    ]
 
 
 def _chapters(path: Path, text: str, title: str | None, level: int | None) -> list[Chapter]:
@@ -109,7 +131,7 @@ def _chapters(path: Path, text: str, title: str | None, level: int | None) -> li
     return [chapter if chapter.title else replace(chapter, title=one_line(clean(title or "")))]
 
 
-def _walk(folder: Path) -> tuple[list[Path], list[Path]]:
+def walk(folder: Path) -> tuple[list[Path], list[Path]]:
     """The Markdown files below a folder in natural order (the text files when there are none), and the others."""
     waiting = [folder]
     found: list[Path] = []
@@ -132,10 +154,10 @@ def _walk(folder: Path) -> tuple[list[Path], list[Path]]:
     if markdown:
         others += [path for path in found if path.suffix.lower() not in MARKDOWN]
     others = [path for path in others if path.name != INDEX]
-    return sorted(markdown or found, key=lambda path: _natural(path.relative_to(folder))), others
+    return sorted(markdown or found, key=lambda path: natural(path.relative_to(folder))), others
 
 
-def _natural(path: Path) -> list[list[tuple[int, int, str]]]:
+def natural(path: Path) -> list[list[tuple[int, int, str]]]:
     """A key that sorts 2 before 10 in each name of a path."""
     return [
         [(0, int(run), "") if run.isdecimal() else (1, 0, run.casefold()) for run in _RUNS.split(name) if run]
@@ -143,11 +165,11 @@ def _natural(path: Path) -> list[list[tuple[int, int, str]]]:
     ]
 
 
-def _by_name(found: list[Path]) -> _Source:
-    return _Source([(path, None) for path in found])
+def _by_name(found: list[Path]) -> Source:
+    return Source([(path, None) for path in found])
 
 
-def _by_book_json(folder: Path) -> _Source | None:
+def _by_book_json(folder: Path) -> Source | None:
     path = folder / INDEX
     if path.is_symlink() or not path.is_file():
         return None
@@ -157,13 +179,13 @@ def _by_book_json(folder: Path) -> _Source | None:
         raise Invalid(f"{shown(path)} is no JSON: mend it, or take it away to import the files by name.") from error
     if not isinstance(index, dict) or not isinstance(index.get("tree"), list):
         return None
-    source = _Source([])
+    source = Source([])
     for name in ("title", "author", "language", "description", "front_matter"):
         if isinstance(value := index.get(name), str):
             setattr(source, name, clean(value))
     for entry in _entries(index["tree"]):
         title = entry.get("title")
-        source.files.append((_inside(folder, entry["file"]), title if isinstance(title, str) else None))
+        source.files.append((inside(folder, entry["file"]), title if isinstance(title, str) else None))
         if len(source.files) > MAX_FILES:
             raise Invalid(f"{shown(path)} names more than {MAX_FILES:,} files: give the index of one book.")
     return source if source.files else None
@@ -182,24 +204,7 @@ def _entries(tree: list[Any]) -> Iterator[dict[str, Any]]:
             waiting += reversed(children)
 
 
-def _by_longform(folder: Path, found: list[Path]) -> _Source | None:
-    for path in found:
-        if path.parent != folder or b"longform:" not in files.read_start(path):
-            continue
-        front, _ = part_front_matter(decode(files.read_file(path), shown(path)).text)
-        scenes = front.nested_items("longform", "scenes")
-        if scenes:
-            where = front.nested_value("longform", "sceneFolder").strip("/")
-            names = [f"{where}/{scene}.md" if where else f"{scene}.md" for scene in scenes]
-            return _Source(
-                [(_inside(folder, name), None) for name in names],
-                title=front.nested_value("longform", "title") or path.stem,
-                author=front.take("author"),
-            )
-    return None
-
-
-def _inside(folder: Path, name: str) -> Path:
+def inside(folder: Path, name: str) -> Path:
     """The regular file that an index names, which must be inside of the folder and no link.
 
     Raises:
@@ -230,7 +235,7 @@ def write_folder(manuscript: Manuscript, path: Path, *, force: bool) -> int:
         Invalid, Refused: as in `files.write_folder`; also refused when it would replace what is no export.
     """
     book = tidy(manuscript)
-    replacing = _may_replace(path, force)
+    replacing = may_replace(path, force, lambda: _written(path))
     written: list[tuple[str, bytes]] = []
     tree = []
     digits = max(3, len(str(len(book.chapters))))
@@ -256,8 +261,13 @@ def _slug(title: str) -> str:
     return f"-{slug}" if slug else ""
 
 
-def _may_replace(path: Path, force: bool) -> bool:
+def may_replace(path: Path, force: bool, written: Callable[[], set[str]]) -> bool:
     """Whether something that stands there is to be replaced.
+
+    Args:
+        path: where a folder is to be written.
+        force: what stands there may be replaced if it is an export.
+        written: gives the names of the files that an export in the folder consists of.
 
     Raises:
         Refused: it is there without `force`, or holds something else than an export.
@@ -272,9 +282,11 @@ def _may_replace(path: Path, force: bool) -> bool:
         return False
     if not force:
         raise Refused(f"{shown(path)} exists already: choose another name, or replace it with --force.")
-    source = _by_book_json(path)
-    known = {INDEX} | {file.name for file, _ in source.files if file.parent == path} if source else set()
-    if present - known:
-        stranger = sorted(present - known)[0]
-        raise Refused(f"{shown(path)} holds {stranger!r}, which is not from an export: choose another folder.")
+    if strangers := present - written():
+        raise Refused(f"{shown(path)} holds {min(strangers)!r}, which is not from an export: choose another folder.")
     return True
+
+
+def _written(path: Path) -> set[str]:
+    source = _by_book_json(path)
+    return {INDEX} | ({file.name for file, _ in source.files if file.parent == path} if source else set())

@@ -43,18 +43,19 @@ class FrontMatter:
                     return value
         return ""
 
-    def nested_items(self, key: str, inner: str) -> list[str]:
-        """The list items below the field `inner` of the field `key`, nested ones too, in order."""
-        return _items_below(self._lines_of(key), inner)
+    def nested_items(self, key: str, inner: str) -> list[tuple[int, str]]:
+        """The list items below the field `inner` of the field `key` in order, each with how deep it is, from 0."""
+        return _items_below(self.lines_of(key), inner)
 
     def nested_value(self, key: str, inner: str) -> str:
         """The plain value of the field `inner` of the field `key`, empty when there is none."""
-        for line in self._lines_of(key):
+        for line in self.lines_of(key):
             if (found := _KEY.match(line.strip())) and found[1] == inner:
                 return _scalar(found[2] or "")
         return ""
 
-    def _lines_of(self, key: str) -> tuple[str, ...]:
+    def lines_of(self, key: str) -> tuple[str, ...]:
+        """The lines below a field of the top level, as they stand."""
         return next((entry.lines[1:] for entry in self.entries if entry.key == key), ())
 
     @property
@@ -150,14 +151,15 @@ def _scalar(value: str) -> str:
     return str(read)
 
 
-def _innermost(line: str) -> str:
-    """The text of a list item; `- - name` is an item of a list in a list."""
+def _innermost(line: str) -> tuple[int, str]:
+    """Where the text of a list item begins, and the text; `- - name` is an item of a list in a list."""
     item = _NESTED_ITEM.match(line)
-    return item[1] if item else ""
+    return (item.start(1), item[1]) if item else (0, "")
 
 
-def _items_below(lines: tuple[str, ...], inner: str) -> list[str]:
-    found: list[str] = []
+def _items_below(lines: tuple[str, ...], inner: str) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    columns: list[int] = []
     depth = -1
     for line in lines:
         indent = len(line) - len(line.lstrip())
@@ -166,11 +168,15 @@ def _items_below(lines: tuple[str, ...], inner: str) -> list[str]:
             if key and key[1].lower() == inner:
                 depth = indent
                 if (key[2] or "").startswith("["):
-                    return _flow_items(key[2])
+                    return [(0, item) for item in _flow_items(key[2])]
             continue
-        item = _innermost(line)
+        column, item = _innermost(line)
         if item:
-            found.append(_scalar(item))
+            while columns and columns[-1] > column:
+                columns.pop()
+            if not columns or columns[-1] < column:
+                columns.append(column)
+            found.append((len(columns) - 1, _scalar(item)))
         elif key and indent <= depth:
             break
     return found

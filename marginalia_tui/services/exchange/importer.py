@@ -11,11 +11,13 @@ from marginalia_tui.services.exchange.docx_reader import read_docx
 from marginalia_tui.services.exchange.encoding import clean, decode
 from marginalia_tui.services.exchange.epub import read_epub
 from marginalia_tui.services.exchange.files import shown
-from marginalia_tui.services.exchange.folder import read_folder
+from marginalia_tui.services.exchange.folder import INDEX, read_folder
+from marginalia_tui.services.exchange.longform import find_index, read_longform
 from marginalia_tui.services.exchange.manuscript import MAX_TITLE, Manuscript, guess_language, one_line
 from marginalia_tui.services.exchange.markdown import read_markdown
+from marginalia_tui.services.exchange.novelwriter import PROJECT, read_novelwriter
 from marginalia_tui.services.exchange.plaintext import read_plain_text
-from marginalia_tui.services.exchange.recognise import Format, format_named, is_zip, text_format, zip_format
+from marginalia_tui.services.exchange.recognise import FOLDERS, Format, format_named, is_zip, text_format, zip_format
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ def read_manuscript(
 
     Args:
         path: a file, or a folder of files.
-        format: `markdown`, `text`, `epub`, `docx` or `folder`; None recognises it from the content.
+        format: one of `recognise.FORMATS`; None recognises it from the content.
         level: which headings begin a part: those of Markdown up to this level (1 to 6), or how deep the contents
             of an EPUB part a page; None picks.
         title: the title of the book; None takes the one that it has, or else the name of the file.
@@ -69,11 +71,10 @@ def read_manuscript(
 
 def _read(path: Path, wanted: Format | None, level: int | None) -> tuple[Manuscript, Format, tuple[str, ...]]:
     if os.path.isdir(path):  # false where `Path.is_dir` raises: what follows says why
-        if wanted in ("epub", "docx", "text"):
-            raise Invalid(f"{shown(path)} is a folder: import it as folder, or give a file in it.")
-        manuscript, notes = read_folder(path, level)
-        return manuscript, "folder", notes
-    if wanted == "folder":
+        return _read_folder(path, wanted, level)
+    if path.name == PROJECT and wanted in (None, "novelwriter"):
+        return _read_folder(path.absolute().parent, "novelwriter", level)
+    if wanted in FOLDERS:
         files.size_of_file(path, files.MAX_ARCHIVE_BYTES)
         raise Invalid(f"{shown(path)} is a file: leave the format out, or give the folder that it is in.")
     container = wanted if wanted in ("epub", "docx") else _container(path) if wanted is None else None
@@ -88,6 +89,21 @@ def _read(path: Path, wanted: Format | None, level: int | None) -> tuple[Manuscr
     if level is not None:
         raise Invalid(f"{shown(path)} is plain text, which has no headings: leave the level out.")
     return read_plain_text(decoded.text), "text", decoded.notes
+
+
+def _read_folder(path: Path, wanted: Format | None, level: int | None) -> tuple[Manuscript, Format, tuple[str, ...]]:
+    if wanted is None:
+        if (path / PROJECT).is_file():
+            wanted = "novelwriter"
+        elif not (path / INDEX).is_file() and find_index(path) is not None:
+            wanted = "longform"
+    if wanted == "novelwriter":
+        return _with_format("novelwriter", *read_novelwriter(path, level))
+    if wanted == "longform":
+        return _with_format("longform", *read_longform(path, level))
+    if wanted in ("epub", "docx", "text"):
+        raise Invalid(f"{shown(path)} is a folder: import it as folder, or give a file in it.")
+    return _with_format("folder", *read_folder(path, level))
 
 
 def _with_format(

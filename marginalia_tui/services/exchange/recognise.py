@@ -8,10 +8,16 @@ from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.frontmatter import part_front_matter
 from marginalia_tui.services.exchange.headings import scan
 
-Format = Literal["markdown", "text", "epub", "docx", "folder"]
+Format = Literal["markdown", "text", "epub", "docx", "folder", "longform", "novelwriter"]
 
-FORMATS: tuple[Format, ...] = ("markdown", "text", "epub", "docx", "folder")
-"""One Markdown file, plain text, EPUB, a Word document, a folder of Markdown files."""
+FORMATS: tuple[Format, ...] = ("markdown", "text", "epub", "docx", "folder", "longform", "novelwriter")
+"""One Markdown file, plain text, EPUB, a Word document, a folder of Markdown files, one with the index note of
+Longform, a project of novelWriter."""
+
+FOLDERS: tuple[Format, ...] = ("folder", "longform", "novelwriter")
+"""Those that are folders."""
+ONLY_IN: tuple[Format, ...] = ("novelwriter",)
+"""Those that are read and not written."""
 
 _SHORT: dict[str, Format] = {"md": "markdown", "txt": "text", "plain": "text"}
 _ADVICE = "save it as DOCX, EPUB, Markdown or plain text and import that."

@@ -80,7 +80,7 @@ def test_the_index_note_of_longform_gives_the_order(tmp_path: Path) -> None:
         "    - - Rain\n      - - Deeper\n  ignoredFiles:\n    - Not this\n---\n"
     )
     make(tmp_path, {"Index.md": index, "scenes/Rain.md": "r", "scenes/The Pier.md": "p", "scenes/Deeper.md": "d"})
-    book, _ = read_folder(tmp_path)
+    book = read_manuscript(tmp_path).manuscript
     assert book.title == "Nested Tale"
     assert [(chapter.title, chapter.text) for chapter in book.chapters] == [
         ("The Pier", "p"),

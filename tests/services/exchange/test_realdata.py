@@ -39,7 +39,7 @@ def test_a_real_book_keeps_every_word(store: Store, tmp_path: Path, name: str, p
 
     made = import_book(store, folder)
     assert made.parts == parts
-    for format in ("markdown", "text", "epub", "docx", "folder"):
+    for format in ("markdown", "text", "epub", "docx", "folder", "longform"):
         path, _ = export_book(store, made.uuid, format, tmp_path / format)
         read = read_manuscript(path)
         assert read.format == format

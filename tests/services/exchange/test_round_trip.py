@@ -123,7 +123,7 @@ def test_a_folder_gives_the_same_parts_back(scratch: Callable[[], Path], manuscr
 
 def test_f44_scene_breaks_survive_every_format(tmp_path: Path) -> None:
     book = a_manuscript("Before.\n\n* * *\n\nAfter.", "One.\n\n* * *\n\nTwo.")
-    for format in ("markdown", "text", "epub", "docx", "folder"):
+    for format in ("markdown", "text", "epub", "docx", "folder", "longform"):
         path = tmp_path / format
         write_manuscript(book, format, path)
         assert parts_of(read_manuscript(path).manuscript) == parts_of(book), format
