@@ -59,6 +59,8 @@ class Archive:
             raise Refused(f"{self._name} holds {len(entries):,} entries, too many for a book: it was not opened.")
         for entry in entries:
             name = entry.filename
+            if not name:
+                raise Invalid(f"{self._name} is damaged (an entry has no name): export or download it again.")
             parts = name.replace("\\", "/").split("/")
             link = stat.S_ISLNK(entry.external_attr >> 16)
             if ".." in parts or name.startswith(("/", "\\")) or ":" in parts[0] or link:

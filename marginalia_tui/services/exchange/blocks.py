@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from marginalia_tui.services.exchange.headings import MARK, MARK_UNTITLED
+
 SCENE_BREAK = "* * *"
 
 _ASTERISKS = re.compile(r"(?:\\?[*\u2217\u204e\u2042\u2022\u25c6\u2766~\u2014\u2013-][ \xa0\u2003]*){1,9}$")
@@ -50,6 +52,12 @@ def is_scene_break(text: str) -> bool:
 def text_of(blocks: list[Block], joint: str = "\n\n") -> str:
     """The Markdown of several blocks."""
     return joint.join(block.text for block in blocks if block.text)
+
+
+def comment(text: str) -> str:
+    """A comment, which is never one of the marks that part a Markdown file; empty for no text."""
+    made = f"<!-- {text} -->"
+    return "" if not text else f"<!--  {text} -->" if made in (MARK, MARK_UNTITLED) else made
 
 
 def prefixed(text: str, prefix: str) -> str:

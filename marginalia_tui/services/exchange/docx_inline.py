@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from marginalia_tui.services.exchange.blocks import comment
 from marginalia_tui.services.exchange.docx_package import Relation
 from marginalia_tui.services.exchange.docx_static import NOTE_MARK, NOTE_PLACE
 from marginalia_tui.services.exchange.docx_styles import NAMES, Styles, attribute, child, value, whole, with_properties
@@ -80,8 +81,8 @@ class Line:
             self._code.clear()
         if self._hidden:
             inside, _ = comment_text("".join(self._hidden).replace("-->", "- ->").replace("\n", " "))
-            if inside:
-                self.pieces.append(Piece("raw", f"<!-- {inside} -->"))
+            if made := comment(inside):
+                self.pieces.append(Piece("raw", made))
             self._hidden.clear()
 
 

@@ -3,6 +3,9 @@
 GENERATOR = "Marginalia"
 """Says in the package who wrote the book: then each mark of a part is where a part begins."""
 
+SUBTITLE = "subtitle"
+"""The attribute of a book that holds the line below its title."""
+
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
@@ -115,6 +118,7 @@ def styles(language: str, *, east_asian: bool, right_to_left: bool) -> str:
         _paragraph("FirstParagraph", "First Paragraph", after="BodyText"),
         *(_heading(level) for level in range(1, 7)),
         _paragraph("Title", "Title", centered.format(2880) + '<w:rPr><w:b/><w:bCs/><w:sz w:val="48"/></w:rPr>'),
+        _paragraph("Subtitle", "Subtitle", centered.format(120)),
         _paragraph("Author", "Author", centered.format(240)),
         *(_quote(depth) for depth in range(1, MAX_LEVEL + 1)),
         _paragraph("SceneBreak", "Scene Break", centered.format(240), after="FirstParagraph"),

@@ -21,13 +21,15 @@ from marginalia_tui.services.exchange.docx_static import (
     PARTS,
     RELATIONS,
     SECTION,
+    SUBTITLE,
     R,
     W,
     numbering,
     styles,
 )
+from marginalia_tui.services.exchange.encoding import clean
 from marginalia_tui.services.exchange.epub_writer import LANGUAGE, RIGHT_TO_LEFT
-from marginalia_tui.services.exchange.manuscript import Manuscript
+from marginalia_tui.services.exchange.manuscript import Manuscript, one_line
 from marginalia_tui.services.exchange.markdown import tidy
 from marginalia_tui.services.exchange.markdown_tokens import MarkdownTokens
 
@@ -161,7 +163,9 @@ def _footnotes(written: list[str]) -> str:
 
 
 def _title_page(book: Manuscript) -> str:
-    lines = [("Title", book.title), ("Author", book.author)]
+    kept = book.attributes.get(SUBTITLE)
+    subtitle = one_line(clean(kept)) if isinstance(kept, str) else ""
+    lines = [("Title", book.title), ("Subtitle", subtitle), ("Author", book.author)]
     return "".join(
         f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr>{run(value)}</w:p>\n' for style, value in lines if value
     )

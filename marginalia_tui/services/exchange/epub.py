@@ -210,6 +210,8 @@ def _package_name(archive: Archive, name: str) -> str:
     for entry in archive.names():
         if entry.lower().endswith(".opf"):
             return entry
+    if "content.xml" in archive:
+        raise Invalid(f"{name} is a LibreOffice document: save it as DOCX or EPUB and import that.")
     if "word/document.xml" in archive:
         raise Invalid(f"{name} is a Word document: import it as docx.")
     raise Invalid(f"{name} is a zip file but no EPUB: give a book as EPUB, Markdown or plain text.")

@@ -14,6 +14,7 @@ from lxml import etree
 from marginalia_tui.services.exchange.blocks import (
     SCENE_BREAK,
     Block,
+    comment,
     fenced,
     is_scene_break,
     pipe_table,
@@ -227,7 +228,7 @@ class _Reader:
     @staticmethod
     def _comment(element: Any) -> list[Block]:
         text = (element.text or "").strip(SPACES)
-        return [Block(f"<!-- {text} -->")] if text else []
+        return [Block(comment(text))] if text else []
 
     def _inlines(self, element: Any) -> list[Piece]:
         made: list[Piece] = [Piece("text", element.text)] if element.text else []

@@ -193,6 +193,7 @@ def test_a_document_without_headings_is_parted_at_its_chapter_lines(tmp_path: Pa
         (p("a", "<w:moveFrom><w:r><w:t>b</w:t></w:r></w:moveFrom>") + p("<w:moveTo><w:r><w:t>b</w:t></w:r></w:moveTo>"),
          "a\n\nb"),
         (p("joined ", more="<w:rPr><w:del/></w:rPr>") + p("again"), "joined again"),
+        (p("a") + p(r("part", "<w:vanish/>")) + p("b"), "a\n\n<!--  part -->\n\nb"),
         (p("a ", r("secret -- x", "<w:vanish/>")), "a <!-- secret - - x -->"),
         (p(f"<w:smartTag>{r('a')}</w:smartTag>", f"<w:sdt><w:sdtContent>{r('b')}</w:sdtContent></w:sdt>"), "ab"),
         ("<w:sdt><w:sdtContent>" + p("a") + "</w:sdtContent></w:sdt>" + p("b"), "a\n\nb"),

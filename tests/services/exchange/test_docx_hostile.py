@@ -60,6 +60,8 @@ def test_a_zip_that_is_no_document_is_refused(tmp_path: Path) -> None:
         read_manuscript(written(tmp_path, sheet))
     with pytest.raises(Invalid, match="holds no text"):
         read_manuscript(written(tmp_path, docx("")))
+    with pytest.raises(Invalid, match="LibreOffice document"):
+        read_manuscript(written(tmp_path, zipped({"mimetype": "x", "content.xml": "<x/>"}), "book.odt"))
 
 
 def test_documents_and_ebooks_are_told_apart_by_what_is_in_them(tmp_path: Path) -> None:

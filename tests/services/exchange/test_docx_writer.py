@@ -90,7 +90,7 @@ def test_another_library_opens_it(book: Manuscript) -> None:
     assert breaks in (len(book.chapters), len(book.chapters) + titled), "each part begins a page, and the contents"
 
 
-def test_the_title_page_the_contents_and_the_headings() -> None:
+def test_the_title_page_the_contents_and_the_headings(tmp_path: Path) -> None:
     book = replace(a_manuscript("a\n\n## Scene\n\nb", "c", author="N. N."), description="About it")
     book = replace(
         book, chapters=(*book.chapters, Chapter(title="Deep *er*", text="d", attributes={"heading_level": 2}))
@@ -113,6 +113,9 @@ def test_the_title_page_the_contents_and_the_headings() -> None:
         ("First Paragraph", "d"),
     ]
     assert document.core_properties.comments == "About it"
+    again = replace(book, attributes={"subtitle": "A tale", "other": 1})
+    (tmp_path / "book.docx").write_bytes(write_docx(again))
+    assert read_docx(tmp_path / "book.docx")[0].attributes == {"subtitle": "A tale"}
     assert 'TOC \\o "1-2"' in opened(book).read("word/document.xml").decode()
 
 

@@ -105,6 +105,14 @@ def test_an_entry_that_lies_about_its_size_is_damaged(tmp_path: Path) -> None:
         read_epub(written(tmp_path, bytes(data)))
 
 
+def test_an_entry_without_a_name_is_damage(tmp_path: Path) -> None:
+    data = bytearray(GOOD)
+    name = data.rindex(b"PK\x01\x02") + 46
+    data[name] = 0
+    with pytest.raises(Invalid, match="damaged"):
+        read_epub(written(tmp_path, bytes(data)))
+
+
 def test_protected_books_are_refused_clearly(tmp_path: Path) -> None:
     cipher = '<encryption><EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/></encryption>'
     for more in ({"META-INF__encryption.xml": cipher}, {"META-INF__rights.xml": "<rights/>"}):
