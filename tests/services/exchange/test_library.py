@@ -9,13 +9,15 @@ from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.services.books import list_books
 from marginalia_tui.services.exchange.importer import read_manuscript
-from marginalia_tui.services.exchange.library import export_book, import_book
+from marginalia_tui.services.exchange.library import export_book, import_book, manuscript_of
+from marginalia_tui.services.exchange.manuscript import words_of
 from marginalia_tui.services.parts import branch_part, create_part, story_tree, switch_branch
 from marginalia_tui.store import tables
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
 from tests.support.books import add_book, prose
+from tests.support.documents import HEADINGS, docx, p
 
 TEXT = "---\ntitle: The Ferry\nauthor: N. N.\ntags: [a]\n---\n\nFor Ada.\n\n# One\n\nIt rained.\n\n# Two\n\nShe came.\n"
 
@@ -118,3 +120,22 @@ def test_an_import_can_be_exported_and_imported_again(store: Store, tmp_path: Pa
     with store.read() as tx:
         space = tx.space(LIBRARY)
         assert space.get(Book, again.uuid).attributes == space.get(Book, made.uuid).attributes
+
+
+def test_what_stands_beside_the_prose_of_a_document_is_data_of_its_part(store: Store, tmp_path: Path) -> None:
+    body = p("One", style="H1") + p("a", '<w:r><w:commentReference w:id="4"/></w:r>') + p("Two", style="H1") + p("b")
+    comments = '<w:comment w:id="4" w:author="Ed">' + p("Is it?") + "</w:comment>"
+    (tmp_path / "book.docx").write_bytes(docx(body, styles=HEADINGS, comments=comments))
+    made = import_book(store, tmp_path / "book.docx", level=1)
+    assert (made.format, made.parts, made.title) == ("docx", 2, "book")
+    assert made.notes == ("Kept in the data of their parts: 1 comment(s).",)
+    with store.read() as tx:
+        found = manuscript_of(tx, made.uuid)
+    assert [chapter.attributes for chapter in found.chapters] == [
+        {"comments": [{"author": "Ed", "text": "Is it?"}]},
+        {},
+    ]
+    for format in ("docx", "longform"):
+        path, size = export_book(store, made.uuid, format, tmp_path / f"out.{format}")
+        assert size > 0
+        assert words_of(read_manuscript(path).manuscript) == words_of(found)
