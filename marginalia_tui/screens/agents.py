@@ -265,7 +265,7 @@ class AgentsScreen(BaseScreen):
 
     async def _show_agent(self, made: str | None) -> None:
         if made is not None:
-            await self.read(self.desk)
+            await self.read_again()
             self.table.show(self.table.rows, key=made)
 
     def action_remove(self) -> None:

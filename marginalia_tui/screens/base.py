@@ -5,6 +5,7 @@ something that it `wants` was committed; while one reading is under way the next
 dropped, so the newest state is shown in the end and the loop waits for nothing.
 """
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -59,7 +60,8 @@ class BaseScreen(Screen[None]):
         # Kept, and not looked for: a reading may come to its end when the screen is being taken apart.
         self._header = HeaderLine()
         self._work = WorkPanel()
-        self._reading = False
+        self._up_to_date = asyncio.Event()
+        self._up_to_date.set()
         self._again = False
         self._had_focus: Widget | None = None
 
@@ -126,22 +128,25 @@ class BaseScreen(Screen[None]):
         """Reads anew, now or as soon as the reading that is under way is done."""
         if self.host.desk is None or self.host.leaving or not self.is_attached:
             return
-        if self._reading:
-            self._again = True
-            return
-        self._reading = True
-        self.do(self._read_until_current())
+        self._again = True
+        if self._up_to_date.is_set():
+            self._up_to_date.clear()
+            self.do(self._read_until_current())
+
+    async def read_again(self) -> None:
+        """Reads anew and comes back when it is shown; never beside another reading, whose older state came last."""
+        self.look_again()
+        await self._up_to_date.wait()
 
     async def _read_until_current(self) -> None:
         try:
-            self._again = True
             while self._again and self.is_attached:
                 self._again = False
                 desk = self.host.desk
                 if desk is not None:
                     await self.read(desk)
         finally:
-            self._reading = False
+            self._up_to_date.set()
 
     def on_screen_resume(self) -> None:
         """Textual: it is seen again."""

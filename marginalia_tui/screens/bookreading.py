@@ -308,7 +308,7 @@ class ReadingScreen(BaseScreen):
 
     async def _read_at(self, part: str | None) -> None:
         """Reads the outline anew with the cursor on a part."""
-        await self.read(self.desk)
+        await self.read_again()
         index = next((number for number, each in enumerate(self.outline.parts) if each.key == part), None)
         if index is not None:
             self.outline.cursor = index

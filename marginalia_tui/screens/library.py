@@ -192,7 +192,7 @@ class LibraryScreen(BaseScreen):
             )
         finally:
             self.host.running = ""
-        await self.read(self.desk)
+        await self.read_again()
         self.table.show(self.table.rows, key=made.uuid)
         if made.notes:
             from marginalia_tui.widgets.dialogs import Notice

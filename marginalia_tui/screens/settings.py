@@ -219,7 +219,7 @@ class SettingsScreen(BaseScreen):
             return
         name = await ask_model(self.host, self.desk, line)
         if name is not None:
-            await self.read(self.desk)
+            await self.read_again()
             self.query_one("#models", Table).show(self.query_one("#models", Table).rows, key=name)
 
     def action_test(self) -> None:
