@@ -49,12 +49,25 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     _catch_signals()
     try:
         code = _done(arguments)
-    except (Interrupted, KeyboardInterrupt) as end:
-        number = end.number if isinstance(end, Interrupted) else signal.SIGINT
+    except BaseException as fault:
+        number = _signal_behind(fault)
+        if number is None:
+            raise
         # The interpreter gives signals their defaults back before it ends: the same one again would be the exit code.
         signal.signal(number, signal.SIG_IGN)
         code = 128 + number
     sys.exit(code)
+
+
+def _signal_behind(fault: BaseException | None) -> int | None:
+    """The signal that ended the program: what it was raised in may have wrapped it, as the making of a class does."""
+    while fault is not None:
+        if isinstance(fault, Interrupted):
+            return fault.number
+        if isinstance(fault, KeyboardInterrupt):
+            return signal.SIGINT
+        fault = fault.__cause__
+    return None
 
 
 def _done(arguments: Sequence[str] | None) -> int:

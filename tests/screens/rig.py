@@ -1,11 +1,14 @@
 """Plays the app without a terminal: presses keys, waits for what must happen, reads what is seen."""
 
 import asyncio
+import unicodedata
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
+from textual.events import Key
+from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import ModalScreen, Screen
@@ -69,13 +72,33 @@ class Rig:
         while not condition():
             if asyncio.get_running_loop().time() > deadline:
                 raise AssertionError(f"never: {what or 'the condition'}\n" + "\n".join(self.lines()))
-            await self.pilot.pause(0.005)
+            await self.pilot.pause(0.002)
 
     async def settle(self) -> None:
-        """Lets the app run until nothing is under way."""
-        for _ in range(3):
+        """Lets the app run until nothing is under way: twice, since what was answered last may have begun more."""
+        for _ in range(2):
             await self.until(self._rests, "rest")
-            await self.pilot.pause()
+            await self._drain()
+
+    async def _drain(self) -> None:
+        """Lets every widget take the messages that wait for it, and the screen draw what has changed.
+
+        The pilot itself waits until the process needs no more time, which is 20 ms at least and a second beside
+        a busy machine.
+        """
+        await self.until(self._is_drawn, "everything is drawn")
+        await self.pilot._wait_for_screen()
+        await self.until(self._is_drawn, "everything is drawn")
+
+    def _is_drawn(self) -> bool:
+        """No message waits, no animation is under way, and what was to be called after the next drawing was."""
+        screen = self.app.screen
+        pumps = [self.app, *screen.walk_children(with_self=True)]
+        return (
+            self.app.animator._complete_event.is_set()
+            and not (screen._callbacks or screen._layout_required or screen._scroll_required or screen._dirty_widgets)
+            and not any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
+        )
 
     def _rests(self) -> bool:
         """No key is on its way, no thread works, and whoever waits waits for the author."""
@@ -89,14 +112,28 @@ class Rig:
     async def press(self, *keys: str) -> None:
         """Presses keys one after the other, each when the app is at rest."""
         for key in keys:
-            await self.pilot.press(key)
+            await self._send(key)
             await self.settle()
 
     async def write(self, text: str) -> None:
         """Types a text into what has the focus."""
         names = {" ": "space", "/": "slash", '"': "quotation_mark", "-": "minus", ".": "full_stop", ",": "comma"}
-        await self.pilot.press(*(names.get(sign, sign) for sign in text))
+        for sign in text:
+            await self._send(names.get(sign, sign))
         await self.settle()
+
+    async def _send(self, key: str) -> None:
+        """What a terminal sends for a key; comes back when the widgets have heard of it."""
+        name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
+        try:
+            sign: str | None = unicodedata.lookup(_get_unicode_name_from_key(REPLACED_KEYS.get(name, name)))
+        except KeyError:
+            sign = name if len(name) == 1 else None
+        event = Key(name, sign)
+        event.set_sender(self.app)
+        assert self.app._driver is not None
+        self.app._driver.send_message(event)
+        await self._drain()
 
     async def reach(self, screen: type[S]) -> S:
         """Waits until a screen of a class is in front."""
