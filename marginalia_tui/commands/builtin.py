@@ -22,6 +22,7 @@ from marginalia_tui.commands.suites import (
     replace,
     reshape,
     search,
+    search_library,
     structure,
     summaries,
     trash,
@@ -31,7 +32,7 @@ from marginalia_tui.commands.suites import (
 def builtin_registry() -> Registry:
     """A new registry with the suites of the studio."""
     registry = Registry()
-    registry.register(read, search, edit, replace, structure, book, help)
+    registry.register(read, search, search_library, edit, replace, structure, book, help)
     registry.register(folders, booksettings, trash, backups)
     registry.register(summaries, reshape)
     registry.register(annotations, annotate, history, compare, blame)

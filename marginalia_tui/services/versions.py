@@ -181,13 +181,6 @@ def sizes_of(space: Space, some: Iterable[Version]) -> dict[bytes | None, tuple[
     return found
 
 
-def earlier_texts(space: Space, parts: Iterable[str]) -> dict[str, list[tuple[Version, str]]]:
-    """The texts that parts had before, the newest first, whatever is listed of the history: what a search reads."""
-    earlier = {part: known[-2::-1] for part, known in versions_of(space, parts).items() if len(known) > 1}
-    texts = texts_of_versions(space, (each for known in earlier.values() for each in known))
-    return {part: [(each, texts[each.key]) for each in known] for part, known in earlier.items()}
-
-
 _LAST = 2**62
 _ROWS = (
     "SELECT j.uuid, j.seq, j.before, j.after, c.id AS change, c.actor, c.run, c.call, c.label, c.at "

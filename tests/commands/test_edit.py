@@ -214,7 +214,7 @@ def test_search_and_replace(world: World) -> None:
 def test_a_dry_run_changes_and_asks_nothing(world: World) -> None:
     before = world.journal()
     done = world.call("search-replace-parts", pattern="e", replacement="E", dryRun=True, maxHits=1)
-    assert done["dryRun"] and done["hits"] > 5 and len(done["samples"]) == 5
+    assert done["dryRun"] and done["hits"] > 5 and len(done["samples"]) == done["hits"]
     assert world.journal() == before and not world.answers.questions
 
 

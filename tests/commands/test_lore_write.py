@@ -313,7 +313,7 @@ def test_search_and_replace_in_all_fields_and_in_one_lorebook(world: World, lore
 def test_a_dry_run_changes_and_asks_nothing(world: World, lore: LoreWorld) -> None:
     before = world.journal()
     done = world.call("search-replace-lore-entries", pattern="e", replacement="E", dryRun=True, maxHits=1)
-    assert done["dryRun"] and done["hits"] > 5 and len(done["samples"]) == 5
+    assert done["dryRun"] and done["hits"] > 5 and len(done["samples"]) == done["hits"]
     assert world.journal() == before and not world.answers.questions
 
 

@@ -99,12 +99,3 @@ def test_a_version_is_named_by_its_number_or_counted_from_the_newest(store: Stor
         for number in (3, -2):
             with pytest.raises(NotFound, match="the versions 1 to 2"):
                 versions.find_version(space, hands.part, number)
-
-
-def test_earlier_texts_are_those_before_the_newest(store: Store) -> None:
-    hands = Hands(store, "One.", "Never changed.")
-    hands.write("Two.")
-    hands.write("Three.")
-    with store.read() as tx:
-        found = versions.earlier_texts(tx.space(LIBRARY), hands.parts)
-    assert {part: [text for _, text in some] for part, some in found.items()} == {hands.part: ["Two.", "One."]}

@@ -10,13 +10,18 @@ from marginalia_tui.commands.lore_references import LorebookRef, open_lore
 from marginalia_tui.commands.patterns import Mode, Search
 from marginalia_tui.commands.replacing import (
     MAX_HITS,
+    SHOWN,
     DryRun,
     ExactPattern,
     IgnoreCase,
     MaxHits,
+    Preview,
     Replacement,
     Replacing,
+    ShowPlaces,
+    SkipPlaces,
     check_omissions,
+    window,
 )
 from marginalia_tui.commands.results import EntryHandle, Result
 from marginalia_tui.commands.sentences import counted, quoted
@@ -39,26 +44,20 @@ class EntrySample(Result):
     after: str
 
 
-class LoreReplaced(Result):
-    """What a search and replace did, or would do. `changed` are the entries, at most a hundred."""
+class LoreReplaced(Preview):
+    """What a search and replace did, or would do to the lore. `changed` are the entries, at most a hundred."""
 
-    dry_run: bool
-    hits: int
     entries: int
-    note: str | None = None
     changed: list[EntryHandle]
     samples: list[EntrySample]
 
     def sentence(self) -> str:
         """The numbers in words."""
-        if self.note:
-            return self.note
-        numbers = f"{counted(self.hits, 'place')} in {counted(self.entries, 'entry', 'entries')}"
-        return f"Nothing was changed (a dry run): {numbers} would be." if self.dry_run else f"Changed {numbers}."
+        return self.told(counted(self.entries, "entry", "entries"))
 
     def untold(self) -> frozenset[str]:
         """The sentence says the numbers."""
-        return frozenset({"dry_run", "hits", "entries", "note", "changed"})
+        return super().untold() | {"entries", "changed"}
 
 
 TOLD = 100
@@ -71,7 +70,7 @@ TOLD = 100
     severity=Severity.CHANGE,
     work=Work.LONG,
     destructive=True,
-    returns="how many places in how many entries, and five of them before and after",
+    returns="how many places in how many entries, and the places before and after: a page of them, or the first five",
     example="/search-replace-lore-entries Renfeld Renfield word all",
     for_model="Replaces every place of a text in the lore entries. Pass pattern and replacement. Call it first with "
     "dryRun true: it then changes nothing and returns hits and samples. It refuses more than maxHits.",
@@ -99,9 +98,11 @@ def search_replace_lore_entries(
         ),
     ] = None,
     ignore_case: IgnoreCase = False,
+    offset: SkipPlaces = 0,
+    limit: ShowPlaces = SHOWN,
 ) -> Effect[LoreReplaced] | LoreReplaced:
     """Replaces every place of a text, a word or a regular expression in the lore entries of the book."""
-    replacing = Replacing(pattern, replacement, mode, ignore_case=ignore_case)
+    replacing = Replacing(pattern, replacement, mode, window(dry_run, offset, limit), ignore_case=ignore_case)
     with open_lore(ctx) as opened:
         of = opened.tree.lorebooks if lorebook is None else [opened.written_lorebook(lorebook).uuid]
         rows = [row for each in of for row in opened.entries[each]]
@@ -112,7 +113,10 @@ def search_replace_lore_entries(
     if not hits:
         note = _nothing_found(ctx, rows, names, pattern, mode)
         return LoreReplaced(dry_run=dry_run, hits=0, entries=0, changed=[], samples=[], note=note)
-    result = LoreReplaced(dry_run=dry_run, hits=hits, entries=len(found), changed=list(changed)[:TOLD], samples=samples)
+    page = replacing.page(dry_run, len(samples))
+    result = LoreReplaced(
+        dry_run=dry_run, hits=hits, entries=len(found), changed=list(changed)[:TOLD], samples=samples, **page
+    )
     if dry_run:
         return result
     replacing.check_limit(max_hits)

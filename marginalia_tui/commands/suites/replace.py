@@ -10,13 +10,18 @@ from marginalia_tui.commands.patterns import Mode, Search
 from marginalia_tui.commands.references import OpenBook, PartRef, open_book, texts_of
 from marginalia_tui.commands.replacing import (
     MAX_HITS,
+    SHOWN,
     DryRun,
     ExactPattern,
     IgnoreCase,
     MaxHits,
+    Preview,
     Replacement,
     Replacing,
+    ShowPlaces,
+    SkipPlaces,
     check_omissions,
+    window,
 )
 from marginalia_tui.commands.results import PartHandle, Result
 from marginalia_tui.commands.sentences import counted, quoted
@@ -26,34 +31,29 @@ from marginalia_tui.store.store import WriteTx
 
 
 class Sample(Result):
-    """One of the places, as it is and as it becomes."""
+    """One of the places, as it is and as it becomes. `branch` is there when the active one lacks the part."""
 
     position: int
     part: PartHandle
+    branch: int | None = None
     before: str
     after: str
 
 
-class Replaced(Result):
-    """What a search and replace did, or would do."""
+class Replaced(Preview):
+    """What a search and replace did, or would do to the parts."""
 
-    dry_run: bool
-    hits: int
     parts: int
-    note: str | None = None
     samples: list[Sample]
     outdated_summaries: Outdated | None = None
 
     def sentence(self) -> str:
         """The numbers in words."""
-        if self.note:
-            return self.note
-        numbers = f"{counted(self.hits, 'place')} in {counted(self.parts, 'part')}"
-        return f"Nothing was changed (a dry run): {numbers} would be." if self.dry_run else f"Changed {numbers}."
+        return self.told(counted(self.parts, "part"))
 
     def untold(self) -> frozenset[str]:
         """The sentence says the numbers."""
-        return frozenset({"dry_run", "hits", "parts", "note"})
+        return super().untold() | {"parts"}
 
 
 @command(
@@ -62,7 +62,7 @@ class Replaced(Result):
     severity=Severity.CHANGE,
     work=Work.LONG,
     destructive=True,
-    returns="how many places in how many parts, and five of them before and after",
+    returns="how many places in how many parts, and the places before and after: a page of them, or the first five",
     example="/search-replace-parts Renfeld Renfield word",
     for_model="Replaces every place of a text in the parts of the active branch. Pass pattern and replacement. Call it "
     "first with dryRun true: it then changes nothing and returns hits and samples. It refuses more than maxHits.",
@@ -82,9 +82,11 @@ def search_replace_parts(
         ),
     ] = None,
     ignore_case: IgnoreCase = False,
+    offset: SkipPlaces = 0,
+    limit: ShowPlaces = SHOWN,
 ) -> Effect[Replaced] | Replaced:
     """Replaces every place of a text, a word or a regular expression in the parts of the active branch."""
-    replacing = Replacing(pattern, replacement, mode, ignore_case=ignore_case)
+    replacing = Replacing(pattern, replacement, mode, window(dry_run, offset, limit), ignore_case=ignore_case)
     with open_book(ctx) as opened:
         chain = opened.tree.active if part is None else [opened.written_part(part)]
     texts, samples = _replace_all(ctx, opened, chain, replacing)
@@ -93,7 +95,8 @@ def search_replace_parts(
     if not hits:
         note = _nothing_found(ctx, chain, pattern, mode)
         return Replaced(dry_run=dry_run, hits=0, parts=0, samples=[], note=note)
-    result = Replaced(dry_run=dry_run, hits=hits, parts=len(texts), samples=samples)
+    page = replacing.page(dry_run, len(samples))
+    result = Replaced(dry_run=dry_run, hits=hits, parts=len(texts), samples=samples, **page)
     if dry_run:
         return result
     replacing.check_limit(max_hits)
@@ -126,8 +129,10 @@ def _replace_all(
         if done := replacing.replace(body):
             new, places = done
             texts[uuid] = (body, new)
-            position = opened.depths[uuid]
-            samples += [Sample(position=position, part=uuid, before=old, after=new) for old, new in places]
+            depth, off = opened.depths[uuid], opened.off_branch(uuid)
+            samples += [
+                Sample(position=depth, part=uuid, branch=off, before=each.before, after=each.after) for each in places
+            ]
     return texts, samples
 
 

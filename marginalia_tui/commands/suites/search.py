@@ -1,4 +1,4 @@
-"""Commands that search the book. They never write, and a slow pattern is given up after half a minute."""
+"""Commands that search the book and its notes. They never write; a slow pattern is given up after half a minute."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
@@ -9,14 +9,16 @@ from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.patterns import Mode, Pattern, Search, around
 from marginalia_tui.commands.references import BranchRef, OpenBook, PlaceRef, open_book, texts_of
-from marginalia_tui.commands.results import PartHandle, Result
+from marginalia_tui.commands.results import AnnotationHandle, PartHandle, Result
 from marginalia_tui.commands.suites.history import moment
-from marginalia_tui.services.versions import Version, earlier_texts
+from marginalia_tui.domain.items import Annotation
+from marginalia_tui.services import annotations, searching
+from marginalia_tui.services.annotations import Note
+from marginalia_tui.services.searching import OldText
+from marginalia_tui.services.versions import Version
 
 MATCH = 200
 """Characters of a match that are shown."""
-AT_ONCE = 50
-"""Parts whose versions are searched in one transaction."""
 
 CaseSensitive = Annotated[
     bool,
@@ -33,6 +35,11 @@ class HitVersion(Result):
     number: int
     when: str | None = None
     who: str
+
+    @classmethod
+    def of(cls, version: Version) -> "HitVersion":
+        """What is told of a version."""
+        return cls(number=version.number, when=moment(version.act.at), who=version.act.who)
 
     def __str__(self) -> str:
         return f"{self.number} ({self.who}{', ' + self.when if self.when else ''})"
@@ -95,9 +102,10 @@ def search_parts(
             for_model="true: also find parts that held the text earlier. Their rows have version.",
         ),
     ] = False,
+    mode: Mode = "text",
 ) -> SearchHits:
-    """Finds the parts that contain a text, capitals or not, in all branches."""
-    search = Search(text, tolerant=True)
+    """Finds the parts that contain a text, a word or a regular expression, capitals or not, in all branches."""
+    search = Search(text, mode, tolerant=True)
     with open_book(ctx) as opened:
         parts = opened.all_parts() if branch is None else opened.branch(branch)
     total = hits = 0
@@ -112,42 +120,45 @@ def search_parts(
             total += 1
         else:
             without.append(uuid)
-    for uuid, version, body in _earlier(ctx, search, without) if include_versions else ():
+    for old in newest_old_hits(ctx, search, without) if include_versions else ():
         if offset <= total < offset + limit:
-            rows.append(_hit(opened, uuid, body, [match.span() for match in search.find(body)], version))
+            rows.append(
+                _hit(opened, old.part, old.text, [match.span() for match in search.find(old.text)], old.version)
+            )
         total += 1
     return SearchHits(hits=hits, parts=rows, **page_fields(total, offset, len(rows)))
 
 
-def _earlier(ctx: Context, search: Search, parts: Sequence[str]) -> Iterator[tuple[str, Version, str]]:
-    """The newest earlier version that holds the text, of each part that has one, and the text of it."""
-    for start in range(0, len(parts), AT_ONCE):
-        with ctx.reading() as space:
-            found = earlier_texts(space, parts[start : start + AT_ONCE])
-        ctx.status("Searching earlier versions", f"part {start + 1:,} of {len(parts):,}", done=start, total=len(parts))
-        for uuid, known in found.items():
-            ctx.check()
-            for version, text in known:
-                if any(search.find(text)):
-                    yield uuid, version, text
-                    break
+def newest_old_hits(ctx: Context, search: Search, parts: Sequence[str]) -> Iterator[OldText]:
+    """The newest earlier version that holds the text, of each part that has one."""
+    places = {uuid: place for place, uuid in enumerate(parts)}
+    found = ""
+    for old in searching.old_texts(ctx.reading, parts):
+        ctx.check()
+        place = places[old.part]
+        ctx.status("Searching earlier versions", f"part {place + 1:,} of {len(parts):,}", done=place, total=len(parts))
+        if old.part != found and any(search.find(old.text)):
+            found = old.part
+            yield old
+
+
+def in_context(text: str, start: int, end: int) -> str:
+    """A place with what stands around it, on one line."""
+    before, after = around(text, start, end)
+    return " ".join(f"{before}{text[start:end][:MATCH]}{after}".split())
 
 
 def _hit(
     opened: OpenBook, uuid: str, body: str, places: Sequence[tuple[int, int]], version: Version | None = None
 ) -> SearchHit:
-    start, end = places[0]
-    before, after = around(body, start, end)
     return SearchHit(
         position=opened.depths[uuid],
         part=uuid,
         title=opened.row(uuid).title,
         branch=opened.off_branch(uuid),
         hits=len(places),
-        first=" ".join(f"{before}{body[start:end][:MATCH]}{after}".split()),
-        version=None
-        if version is None
-        else HitVersion(number=version.number, when=moment(version.act.at), who=version.act.who),
+        first=in_context(body, *places[0]),
+        version=None if version is None else HitVersion.of(version),
     )
 
 
@@ -228,3 +239,99 @@ def _occurrence(opened: OpenBook, uuid: str, body: str, start: int, end: int) ->
         match=match if len(match) <= MATCH else match[:MATCH] + "\u2026",
         after=after,
     )
+
+
+class NoteHit(Result):
+    """A note that holds the text: in what it says (`text`), in the words that it was made on (`quote`), or in both.
+
+    `position` is that of the part, `number` that of the note.
+    """
+
+    number: int
+    annotation: AnnotationHandle
+    status: str
+    type: str
+    position: int
+    part: PartHandle
+    branch: int | None = None
+    fields: list[str]
+    first: str
+
+
+class NoteHits(Page):
+    """The notes that hold a text, the oldest first."""
+
+    thing = ("note", "notes")
+
+    notes: list[NoteHit]
+
+
+@command(
+    "search-annotations",
+    title="Search the notes",
+    severity=Severity.READ,
+    work=Work.LONG,
+    returns="a row for each note that holds the text: where it stands, and the words around the first place",
+    example="/search-annotations lamp",
+    for_model="Finds the notes (annotations) on the book that contain a text, in what they say or in the words they "
+    "are on. Pass pattern. Capitals do not count. Each row has annotation (its handle), part, status and first.",
+)
+def search_annotations(
+    ctx: Context,
+    pattern: Annotated[
+        Pattern, Param("the text, word or regular expression to look for", for_model="What to look for.")
+    ],
+    mode: Mode = "text",
+    offset: Offset = 0,
+    limit: Limit = LIMIT,
+) -> NoteHits:
+    """Finds the notes that hold a text, capitals or not, in what they say or in the words that they are on."""
+    search = Search(pattern, mode, tolerant=True)
+    book = ctx.scope.open_book
+    found: list[tuple[str, list[str], str]] = []
+    total = 0
+    for some in searching.notes(ctx.reading, [book]):
+        ctx.check()
+        ctx.status("Searching the notes", f"{total:,} found")
+        for note in some:
+            if hit := hit_in_note(search, note.text, note.quote):
+                if offset <= total < offset + limit:
+                    found.append((note.uuid, *hit))
+                total += 1
+    with open_book(ctx) as opened:
+        rows = _note_rows(opened, found)
+    return NoteHits(notes=rows, **page_fields(total, offset, len(rows)))
+
+
+def hit_in_note(search: Search, text: str, quote: str) -> tuple[list[str], str] | None:
+    """The fields of a note that hold the text, and the first place in its context; None when none does."""
+    fields = {"text": text, "quote": quote}
+    matches = [(name, match) for name, body in fields.items() if (match := next(search.find(body), None))]
+    if not matches:
+        return None
+    name, match = matches[0]
+    return [each for each, _ in matches], in_context(fields[name], match.start(), match.end())
+
+
+def _note_rows(opened: OpenBook, found: Sequence[tuple[str, list[str], str]]) -> list[NoteHit]:
+    numbers = {uuid: number for number, uuid in enumerate(annotations.note_uuids(opened.space, opened.book.uuid), 1)}
+    values = opened.space.get_many(Annotation, [uuid for uuid, _, _ in found])
+    texts = opened.space.texts(list({each.part for each in values.values()}))
+    # A note may be deleted, with its part or without, since it was found.
+    notes = annotations.placed([each for each in values.values() if each.part in texts], texts)
+    known: dict[str, Note] = {note.annotation.uuid: note for note in notes}
+    return [
+        NoteHit(
+            number=numbers[uuid],
+            annotation=uuid,
+            status=known[uuid].status,
+            type=known[uuid].annotation.type,
+            position=opened.depths[known[uuid].annotation.part],
+            part=known[uuid].annotation.part,
+            branch=opened.off_branch(known[uuid].annotation.part),
+            fields=fields,
+            first=first,
+        )
+        for uuid, fields, first in found
+        if uuid in known
+    ]
