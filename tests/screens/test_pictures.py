@@ -41,14 +41,17 @@ def posing(home: Path) -> Iterator[MarginaliaApp]:
 
 
 def before(app: MarginaliaApp, *keys: str) -> Callable[[Pilot[int]], Awaitable[None]]:
-    """Waits for the studio, then presses keys; `~text` writes a text."""
+    """Waits for the studio, then presses keys; `~text` writes a text, `?text` waits until a text is seen."""
 
     async def run(pilot: Pilot[int]) -> None:
         rig = Rig(app, pilot)
         await rig.until(lambda: app.desk is not None and app.news is not None)
         await rig.settle()
         for key in keys:
-            await (rig.write(key[1:]) if key.startswith("~") else rig.press(key))
+            if key.startswith("?"):
+                await rig.until(lambda text=key[1:]: rig.sees(text), key)  # type: ignore[misc]
+            else:
+                await (rig.write(key[1:]) if key.startswith("~") else rig.press(key))
         for area in app.screen.query("TextArea"):
             area.cursor_blink = False  # type: ignore[attr-defined]
         await rig.settle()
@@ -63,8 +66,8 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "book-find": ("enter", "ctrl+f", "~lamp", "enter", "n"),
     "book-branches": ("enter", "2", "s", "v"),
     "book-facts": ("enter", "i"),
-    "editor": ("enter", "e", "~More. "),
-    "editor-not-saved": ("enter", "e", "~More. ", "escape"),
+    "editor": ("enter", "e", "~More. ", "?16 words"),
+    "editor-not-saved": ("enter", "e", "~More. ", "?16 words", "escape"),
     "bar": ("enter", "slash", "~edit-part 1 "),
     "result": ("enter", "slash", "~list-parts", "enter"),
     "confirm": ("enter", "2", "d"),

@@ -1,6 +1,9 @@
 import asyncio
 from pathlib import Path
 
+from textual.app import ComposeResult
+from textual.widgets import Static
+
 from marginalia_tui.desk.opening import Desk
 from marginalia_tui.screens.base import BaseScreen
 from tests.screens.rig import Rig, play
@@ -13,6 +16,9 @@ class Slow(BaseScreen):
         super().__init__()
         self.stored = self.shown = self.under_way = self.most = 0
         self.go_on = asyncio.Event()
+
+    def body(self) -> ComposeResult:
+        yield Static("A number")
 
     async def read(self, desk: Desk) -> None:
         self.under_way += 1
