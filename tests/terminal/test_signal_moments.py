@@ -64,3 +64,27 @@ def test_f16_a_signal_at_any_moment_parks_the_run(home: Path, server: ScriptedSe
 @pytest.mark.parametrize("at", BEGINNING)
 def test_f16_a_signal_while_a_run_begins(home: Path, server: ScriptedServer, at: int) -> None:
     _check(home, server, at)
+
+
+WRAPPED = """
+import os, signal
+from marginalia_tui import cli
+
+class Mark:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+def make(arguments):
+    class Made:
+        mark = Mark()
+
+cli._done = make
+cli.main()
+"""
+
+
+def test_a_signal_while_a_class_is_made_ends_the_program_as_any_other() -> None:
+    """Python 3.11 wraps what is raised there."""
+    command = [sys.executable, "-c", WRAPPED]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment())
+    assert (ended.returncode, ended.stderr) == (128 + signal.SIGTERM, "")
