@@ -60,11 +60,12 @@ class Haystack:
         for place, text in enumerate(self.folded):
             for word in set(text.split(" ")):
                 words.setdefault(word, place)
-        self._grams: dict[str, int] = {}
-        for word, place in words.items():  # in the order of the texts, so that the first place is kept
-            padded = f" {word} "
-            for start in range(len(padded) - _GRAM + 1):
-                self._grams.setdefault(padded[start : start + _GRAM], place)
+        # Read backwards, so that of the places of a piece the first is kept.
+        self._grams = {
+            padded[start : start + _GRAM]: place
+            for padded, place in [(f" {word} ", place) for word, place in reversed(words.items())]
+            for start in range(len(padded) - _GRAM + 1)
+        }
 
     def places(self, needles: Iterable[str], within: int) -> list[int]:
         """The places of the texts that hold one of the needles (folded), among the first `within`."""
