@@ -37,6 +37,8 @@ class Shape(Enum):
     """Short texts, each once, in the order of their characters: merged by what each side added and took out."""
     ATTRIBUTES = "attributes"
     """A JSON object by key; each value is stored once by its hash."""
+    IMAGES = "images"
+    """Images in the author's order, no two of one name; their bytes are stored once by their hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,22 @@ def _authored(shape: Shape, label: str = "", *, to: str = "", follows: str = "")
 
 Json = None | bool | int | float | str | list[Any] | dict[str, Any]
 """A value of an attribute: anything that JSON can write."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A picture of an item. Its bytes are in the store under `hash`; what it is was read from them."""
+
+    hash: str
+    """SHA-256 of the bytes, as hex."""
+    type: str
+    """The media type, such as `image/png`."""
+    name: str
+    """How a text names it, `![words](name)`: one name of a file, never a path."""
+    caption: str = ""
+    width: int
+    height: int
+    """Pixels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,10 +201,12 @@ class Book:
     lorebook: Annotated[str | None, _authored(Shape.REF, "lorebook", to="lorebook")] = None
     active_leaf: Annotated[str | None, _authored(Shape.REF, "active branch", to="part")] = None
     history_limit: Annotated[int | None, _authored(Shape.NUMBER, "versions kept")] = None
-    """Versions of a part that are listed; None: all."""
+    """Versions of a part that are listed; None: as the user's defaults say."""
     backup_changes: Annotated[int | None, _authored(Shape.NUMBER, "changes between backups")] = None
     backup_minutes: Annotated[int | None, _authored(Shape.NUMBER, "minutes between backups")] = None
-    """A backup is made after so many of them; None: not by that."""
+    """A backup is made after so many of them; 0: not by that; None: as the user's defaults say."""
+    cover: Annotated[tuple[Image, ...], _authored(Shape.IMAGES, "cover")] = ()
+    """None or one, whose name is `cover`."""
     deleted: Annotated[int | None, _authored(Shape.NUMBER, "in the trash since")] = None
     """Microseconds since 1970 when it went to the trash; None while it stands in the library."""
     created: Annotated[int, _authored(Shape.NUMBER, "created")] = 0
@@ -217,6 +237,8 @@ class Part:
     present: Annotated[str, _authored(Shape.STRING, "present characters")] = ""
     model: Annotated[str, _authored(Shape.STRING, "written by")] = ""
     """The name of the model that wrote the text; empty when a person did."""
+    images: Annotated[tuple[Image, ...], _authored(Shape.IMAGES, "images")] = ()
+    """Those that the text names stand there, the others behind it."""
     attributes: Annotated[dict[str, Json], _authored(Shape.ATTRIBUTES, "data")] = field(default_factory=dict)
     words: Annotated[int, Spec(Role.DERIVED, Shape.NUMBER, "words")] = 0
     chars: Annotated[int, Spec(Role.DERIVED, Shape.NUMBER, "characters")] = 0

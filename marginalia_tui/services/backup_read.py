@@ -16,10 +16,12 @@ from typing import Any, TypeGuard, TypeVar
 import orjson
 
 from marginalia_tui.domain.errors import Invalid, Refused
+from marginalia_tui.domain.images import is_sound
 from marginalia_tui.domain.items import (
     Annotation,
     Book,
     Entry,
+    Image,
     Item,
     ItemField,
     Lorebook,
@@ -259,6 +261,8 @@ class _Reader:
             return None
         if not _fits(field.shape, value):
             raise wrong
+        if field.shape is Shape.IMAGES:
+            return self._images(kind, value)
         if field.shape is Shape.SET:
             if not all(isinstance(each, str) and each.strip() and "\n" not in each for each in value):
                 raise wrong
@@ -269,7 +273,32 @@ class _Reader:
             return words[0]
         return value
 
+    def _images(self, kind: str, rows: list[Any]) -> tuple[Image, ...]:
+        """The images of an item; what they say of themselves is only believed where the bytes say it too."""
+        found: list[Image] = []
+        for row in rows:
+            if not isinstance(row, dict) or not all(
+                isinstance(row.get(name), kept) for name, kept in _OF_IMAGE.items()
+            ):
+                raise _Damaged(f"an image of {_a(kind)} does not fit")
+            for name in row.keys() - _OF_IMAGE.keys():
+                self.notes[f"The field {name[:60]!r} of an image is not known here and was left out"] += 1
+            image = Image(**{name: row[name] for name in _OF_IMAGE})
+            if not is_sound(image) or image.name in {each.name for each in found}:
+                raise _Damaged(f"an image of {_a(kind)} does not fit")
+            found.append(image)
+        return tuple(found)
 
+
+_OF_IMAGE: Mapping[str, type] = {
+    "hash": str,
+    "type": str,
+    "name": str,
+    "caption": str,
+    "width": int,
+    "height": int,
+}
+"""The fields of an image, and what they are."""
 _TYPES: Mapping[Shape, type] = {
     Shape.STRING: str,
     Shape.LONG: str,
@@ -278,6 +307,7 @@ _TYPES: Mapping[Shape, type] = {
     Shape.FLAG: bool,
     Shape.SET: list,
     Shape.ATTRIBUTES: dict,
+    Shape.IMAGES: list,
 }
 
 

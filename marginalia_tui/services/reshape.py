@@ -7,6 +7,7 @@ its own text, and a summary whose parts still say the same stays valid.
 from dataclasses import replace
 
 from marginalia_tui.domain.errors import Invalid, Refused
+from marginalia_tui.domain.images import joined, parted
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.tree import StoryTree
 from marginalia_tui.services import summaries
@@ -44,6 +45,7 @@ def split_part(space: WritableSpace, part: str, at: int, title: str = "") -> Par
     """
     whole = space.get(Part, part)
     first, second = halves(whole.text, at)
+    images_before, images_behind = parted(first, second, whole.images)
     before = summaries.read_summaries(space, whole.book)
     behind = [
         note.annotation
@@ -63,11 +65,13 @@ def split_part(space: WritableSpace, part: str, at: int, title: str = "") -> Par
         pov=whole.pov,
         present=whole.present,
         model=whole.model,
+        images=images_behind,
     )
     book = space.get(Book, whole.book)
     if book.active_leaf == part:
         book = replace(book, active_leaf=rest.uuid)
-    space.put([replace(whole, text=first), rest, *(replace(each, parent=rest.uuid) for each in children), book])
+    whole = replace(whole, text=first, images=images_before)
+    space.put([whole, rest, *(replace(each, parent=rest.uuid) for each in children), book])
     summaries.move_to(space, part, rest.uuid)
     space.put(replace(each, part=rest.uuid) for each in behind)
     summaries.carry_over(space, whole.book, before, [part])
@@ -108,9 +112,11 @@ def merge_parts(space: WritableSpace, part: str, follower: str) -> Part:
     book = space.get(Book, first.book)
     if book.active_leaf == follower:
         book = replace(book, active_leaf=part)
+    images, text = joined(first.images, second.images, second.text)
     merged = replace(
         first,
-        text=GAP.join(each for each in (first.text, second.text) if each),
+        text=GAP.join(each for each in (first.text, text) if each),
+        images=images,
         title=first.title or second.title,
         instructions=first.instructions or second.instructions,
         scene=first.scene or second.scene,

@@ -1,11 +1,13 @@
 """Texts and states, stored once under the hash of what they are.
 
 A state is the canonical JSON of an item: `{"v": 1, field: value, ...}` with sorted keys and defaults left out; a
-long text stands in it as the hash of its body, a set as a sorted list, attributes as one hash for each key.
+long text stands in it as the hash of its body, a set as a sorted list, attributes as one hash for each key, images as
+a list of objects with the hashes of their bytes (`store.blobs`).
 Hashes are 20 bytes (BLAKE2b), written as hex inside a state.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import cache
 from hashlib import blake2b
 from typing import Any, NamedTuple, TypeVar
@@ -14,7 +16,7 @@ import orjson
 from sqlalchemy import Connection, Row, insert
 
 from marginalia_tui.domain.errors import Invalid
-from marginalia_tui.domain.items import Shape, state_fields
+from marginalia_tui.domain.items import Image, Shape, state_fields
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.store import tables
 
@@ -25,8 +27,8 @@ CHUNK = 500
 _T = TypeVar("_T")
 
 Cells = dict[str, Any]
-"""The state fields of an item as its row holds them: hashes for long texts, JSON text for sets and attributes, 0 and 1
-for flags."""
+"""The state fields of an item as its row holds them: hashes for long texts, JSON text for sets, images and attributes,
+0 and 1 for flags."""
 
 
 def hash_bytes(data: bytes) -> bytes:
@@ -53,10 +55,11 @@ class _Shapes(NamedTuple):
     """Names and defaults of the fields that stand in it as they are."""
     long: tuple[str, ...]
     sets: tuple[str, ...]
+    images: tuple[str, ...]
     attributes: tuple[str, ...]
 
 
-_ELSEWHERE = (Shape.LONG, Shape.SET, Shape.ATTRIBUTES)
+_ELSEWHERE = (Shape.LONG, Shape.SET, Shape.IMAGES, Shape.ATTRIBUTES)
 
 
 @cache
@@ -66,6 +69,7 @@ def _shapes(kind: str) -> _Shapes:
         tuple((each.name, each.default) for each in fields if each.shape not in _ELSEWHERE),
         tuple(each.name for each in fields if each.shape is Shape.LONG),
         tuple(each.name for each in fields if each.shape is Shape.SET),
+        tuple(each.name for each in fields if each.shape is Shape.IMAGES),
         tuple(each.name for each in fields if each.shape is Shape.ATTRIBUTES),
     )
 
@@ -76,7 +80,7 @@ def encode_state(kind: str, cells: Cells) -> bytes:
     state: dict[str, object] = {"v": FORMAT}
     state.update((name, cells[name]) for name, default in shapes.plain if cells[name] != default)
     state.update((name, cells[name].hex()) for name in shapes.long if cells[name] is not None)
-    for names in (shapes.sets, shapes.attributes):
+    for names in (shapes.sets, shapes.images, shapes.attributes):
         state.update((name, orjson.loads(cells[name])) for name in names if cells[name] is not None)
     return encode_json(state, "The item")
 
@@ -88,7 +92,7 @@ def decode_state(kind: str, data: bytes) -> Cells:
     cells: Cells = {name: state.get(name, default) for name, default in shapes.plain}
     for name in shapes.long:
         cells[name] = bytes.fromhex(state[name]) if name in state else None
-    for name in (*shapes.sets, *shapes.attributes):
+    for name in (*shapes.sets, *shapes.images, *shapes.attributes):
         cells[name] = orjson.dumps(state[name], option=orjson.OPT_SORT_KEYS).decode() if name in state else None
     return cells
 
@@ -99,6 +103,31 @@ def text_keys(kind: str, data: bytes) -> Iterator[bytes]:
     state = orjson.loads(data)
     yield from (bytes.fromhex(state[name]) for name in shapes.long if name in state)
     yield from (bytes.fromhex(key) for name in shapes.attributes for key in state.get(name, {}).values())
+
+
+def blob_keys(kind: str, data: bytes) -> Iterator[bytes]:
+    """The hashes of the bytes of images that a state names."""
+    names = _shapes(kind).images
+    if names:
+        state = orjson.loads(data)
+        yield from (bytes.fromhex(image["hash"]) for name in names for image in state.get(name, ()))
+
+
+def encode_images(images: Iterable[Image], what: str) -> str | None:
+    """Images as a row holds them; None for none.
+
+    Raises:
+        Invalid: two have one name, or a value can't be written.
+    """
+    plain = [asdict(image) for image in images]
+    if len({image["name"] for image in plain}) < len(plain):
+        raise Invalid(f"Two of the {what} have one name: give each a name of its own.")
+    return encode_json(plain, f"The {what}").decode() if plain else None
+
+
+def decode_images(cell: str | None) -> tuple[Image, ...]:
+    """The images of a row."""
+    return tuple(Image(**each) for each in orjson.loads(cell)) if cell else ()
 
 
 def chunks(values: Sequence[_T]) -> Iterable[Sequence[_T]]:

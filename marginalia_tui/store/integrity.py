@@ -7,18 +7,20 @@ from sqlalchemy import Connection, Row, Table, select
 
 from marginalia_tui.domain.errors import StoreError
 from marginalia_tui.domain.items import state_fields
-from marginalia_tui.store import tables
-from marginalia_tui.store.content import encode_state, get_counts, get_states, hash_bytes, text_keys
+from marginalia_tui.store import blobs, tables
+from marginalia_tui.store.content import blob_keys, encode_state, get_counts, get_states, hash_bytes, text_keys
 from marginalia_tui.store.store import Store
 
 PAGE = 1_000
 """Rows of one read."""
+IMAGES = 10
+"""Rows of one read that have the bytes of images."""
 FEW = 20
 """Findings of one sort that are named one by one."""
 
 
 def check(store: Store) -> list[str]:
-    """Looks at the file, at every item against its journal, and at every text and state against its hash.
+    """Looks at the file, at every item against its journal, and at every text, image and state against its hash.
 
     Returns:
         One sentence for each thing that is wrong; none when the store is sound.
@@ -73,6 +75,7 @@ def _items(store: Store, kind: str) -> Iterator[str]:
             known = get_states(tx.connection, [row.hash for row in rows])
             states = [encode_state(kind, {each.name: getattr(row, each.name) for each in fields}) for row in rows]
             texts = get_counts(tx.connection, {key for state in states for key in text_keys(kind, state)})
+            images = blobs.sizes(tx.connection, {key for state in states for key in blob_keys(kind, state)})
         if not rows:
             return
         last = (rows[-1].space_id, rows[-1].uuid)
@@ -84,6 +87,8 @@ def _items(store: Store, kind: str) -> Iterator[str]:
                 yield f"{name} has a state that is not stored."
             if not texts.keys() >= set(text_keys(kind, state)):
                 yield f"{name} has a text that is not stored."
+            if not images.keys() >= set(blob_keys(kind, state)):
+                yield f"{name} has an image that is not stored."
             after = newest.get((row.space_id, row.uuid), row.hash)
             if after is None:
                 yield f"{name} is there, but the journal says that it was deleted."
@@ -134,25 +139,30 @@ def _missing_items(store: Store) -> Iterator[str]:
 
 
 def _contents(store: Store) -> Iterator[str]:
-    """Texts and states that are not what their hash says, and what names one that is not there."""
-    for table, column, word in ((tables.text, "body", "text"), (tables.state, "data", "state")):
+    """Texts, images and states that are not what their hash says, and what names one that is not there."""
+    contents = (
+        (tables.text, "body", "text", hash_bytes, PAGE),
+        (tables.state, "data", "state", hash_bytes, PAGE),
+        (tables.blob, "body", "image", blobs.hash_blob, IMAGES),
+    )
+    for table, column, word, hashed, page in contents:
         last = 0
         while True:
             with store.read() as tx:
                 query = select(table.c.id, table.c.hash, table.c[column].label("data")).where(table.c.id > last)
-                rows = tx.connection.execute(query.order_by(table.c.id).limit(PAGE)).all()
+                rows = tx.connection.execute(query.order_by(table.c.id).limit(page)).all()
             if not rows:
                 break
             last = rows[-1].id
             for row in rows:
                 data = row.data.encode() if isinstance(row.data, str) else row.data
-                if hash_bytes(data) != row.hash:
+                if hashed(data) != row.hash:
                     yield f"The {word} {row.hash.hex()} was changed: it is not what its hash says."
     yield from _unresolved(store)
 
 
 def _unresolved(store: Store) -> Iterator[str]:
-    """Rows of the journal that name a state, or through it a text, that is not stored."""
+    """Rows of the journal that name a state, or through it a text or an image, that is not stored."""
     journal = tables.journal.c
     last = 0
     while True:
@@ -163,6 +173,8 @@ def _unresolved(store: Store) -> Iterator[str]:
             states = get_states(tx.connection, named)
             texts = {row.seq: set(text_keys(row.kind, states[row.after])) for row in page if row.after in states}
             there = get_counts(tx.connection, {each for some in texts.values() for each in some})
+            images = {row.seq: set(blob_keys(row.kind, states[row.after])) for row in page if row.after in states}
+            kept = blobs.sizes(tx.connection, {each for some in images.values() for each in some})
         if not page:
             return
         last = page[-1].seq
@@ -171,3 +183,5 @@ def _unresolved(store: Store) -> Iterator[str]:
                 yield f"Row {row.seq} of the journal, of the {row.kind} {row.uuid}, names a state that is not stored."
             elif not there.keys() >= texts.get(row.seq, set()):
                 yield f"Row {row.seq} of the journal, of the {row.kind} {row.uuid}, names a text that is not stored."
+            elif not kept.keys() >= images.get(row.seq, set()):
+                yield f"Row {row.seq} of the journal, of the {row.kind} {row.uuid}, names an image that is not stored."

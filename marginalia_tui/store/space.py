@@ -33,11 +33,14 @@ from marginalia_tui.domain.items import (
 )
 from marginalia_tui.domain.runs import HOLDING
 from marginalia_tui.domain.tree import PartRow
-from marginalia_tui.store import journal, reach, tables
+from marginalia_tui.store import blobs, journal, reach, tables
 from marginalia_tui.store.content import (
     Cells,
+    blob_keys,
     chunks,
+    decode_images,
     decode_state,
+    encode_images,
     encode_json,
     encode_state,
     get_counts,
@@ -101,6 +104,7 @@ class Space:
         data = [each.name for each in fields if each.shape is Shape.ATTRIBUTES]
         sets = [each.name for each in fields if each.shape is Shape.SET]
         flags = [each.name for each in fields if each.shape is Shape.FLAG]
+        images = [each.name for each in fields if each.shape is Shape.IMAGES]
         maps = [{name: orjson.loads(getattr(row, name) or "{}") for name in data} for row in rows]
         hashes = [value for row in rows for name in long if (value := getattr(row, name)) is not None]
         hashes += [bytes.fromhex(each) for of_row in maps for keys in of_row.values() for each in keys.values()]
@@ -114,6 +118,8 @@ class Space:
                 known[name] = tuple(orjson.loads(known[name] or "[]"))
             for name in flags:
                 known[name] = bool(known[name])
+            for name in images:
+                known[name] = decode_images(known[name])
             for name, keys in of_row.items():
                 known[name] = {key: orjson.loads(bodies[bytes.fromhex(each)]) for key, each in keys.items()}
             values.append(cls(uuid=row.uuid, **known))
@@ -179,6 +185,14 @@ class Space:
         )
         return {book: (parts, words) for book, parts, words in self.connection.execute(query)}
 
+    def blob(self, key: str) -> bytes:
+        """The bytes of an image, by its hash.
+
+        Raises:
+            StoreError: they are not there.
+        """
+        return blobs.get(self.connection, key)
+
     def states(self, cls: type[Item], hashes: Iterable[bytes]) -> dict[bytes, Cells]:
         """The cells that states stand for."""
         found = get_states(self.connection, hashes)
@@ -227,6 +241,11 @@ class WritableSpace(Space):
             wanted[key] = self._cells(item, bodies)
         return self._write(wanted, bodies)
 
+    def put_blob(self, data: bytes) -> str:
+        """Stores the bytes of an image, for an item that is put in the same transaction; returns their hash as hex."""
+        may_write()
+        return blobs.put(self.connection, data)
+
     def delete(self, cls: type[Item], uuids: Iterable[str]) -> list[str]:
         """Deletes items, and what is owned by them; those that are not there are left out of what is returned.
 
@@ -267,6 +286,8 @@ class WritableSpace(Space):
                 cells[each.name] = encode_json(_set(value, each.label), each.label).decode() if value else None
             elif each.shape is Shape.FLAG:
                 cells[each.name] = int(value)
+            elif each.shape is Shape.IMAGES:
+                cells[each.name] = encode_images(value, each.label)
             elif each.shape is Shape.ATTRIBUTES:
                 keys = {key: _keep_json(key, data, bodies) for key, data in value.items()}
                 cells[each.name] = encode_json(keys, each.label).decode() if keys else None
@@ -286,6 +307,7 @@ class WritableSpace(Space):
         books = self._books(news)
         if self.id == LIBRARY:
             self._check_lock(self._books([new for new in news if not self._is_free(new)]))
+        blobs.check(self.connection, {key for new in news for key in blob_keys(new.kind, new.state or b"{}")})
         counts = put_texts(self.connection, bodies)
         put_states(self.connection, {new.after: new.state for new in news if new.after is not None})
         rows = [(new.key, new.before, new.after) for new in news]

@@ -1,9 +1,9 @@
-"""Frees the texts and states that nothing refers to any more, such as those of a dropped working copy.
+"""Frees the texts, images and states that nothing refers to any more, such as those of a dropped working copy.
 
 First what is live is marked, a page at a time: the states that the journal, the items and the drafts name, and the
-texts that those states name. Then what is dead is deleted in short write transactions. Whatever somebody refers to
-anew meanwhile is in the journal after the position at which the marking began, or in a copy that is newer (its origin
-and that one's journal may be gone already), so each of those transactions first reads on from there.
+texts and images that those states name. Then what is dead is deleted in short write transactions. Whatever somebody
+refers to anew meanwhile is in the journal after the position at which the marking began, or in a copy that is newer
+(its origin and that one's journal may be gone already), so each of those transactions first reads on from there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,31 +12,38 @@ from sqlalchemy import Connection, Table, delete, func, select, tuple_
 
 from marginalia_tui.domain.items import KINDS, Part
 from marginalia_tui.store import tables
-from marginalia_tui.store.content import chunks, get_states, text_keys
+from marginalia_tui.store.content import blob_keys, chunks, get_states, text_keys
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.store import Store
 
 PAGE = 5_000
 """Rows of one read."""
+IMAGES = 10
+"""Images that one transaction deletes: each may have as many bytes as a library of texts."""
 
 
 def sweep(store: Store) -> Iterator[int]:
     """Frees what is dead, step by step; between two steps no transaction is open, so it can be left at any of them.
 
     Yields:
-        How many texts and states the step freed; many steps only look.
+        How many texts, images and states the step freed; many steps only look.
     """
     with store.read() as tx:
-        newest = {table: _newest(tx.connection, table) for table in (tables.state, tables.text)}
+        newest = {table: _newest(tx.connection, table) for table in (tables.state, tables.text, tables.blob)}
         live = _Live(tx.position(), _newest(tx.connection, tables.space))
     yield from _mark(store, live)
     # States first: one that is left names no text that is gone.
-    for table, dead in ((tables.state, live.dead_states), (tables.text, live.dead_texts)):
+    steps = (
+        (tables.state, live.dead_states, PAGE),
+        (tables.text, live.dead_texts, PAGE),
+        (tables.blob, live.dead_blobs, IMAGES),
+    )
+    for table, dead, page in steps:
         last = 0
         while last < newest[table]:
             with store.read() as tx:
                 query = select(table.c.id, table.c.hash).where(table.c.id > last, table.c.id <= newest[table])
-                rows = tx.connection.execute(query.order_by(table.c.id).limit(PAGE)).all()
+                rows = tx.connection.execute(query.order_by(table.c.id).limit(page)).all()
             last = rows[-1].id if rows else newest[table]
             for some in chunks(dead([row.hash for row in rows])):
                 with store.read() as tx:
@@ -57,6 +64,7 @@ class _Live:
         self._space = space
         self._states: dict[str, set[bytes]] = {kind: set() for kind in KINDS}
         self._texts: set[bytes] = set()
+        self._blobs: set[bytes] = set()
 
     def dead_states(self, hashes: Sequence[bytes]) -> list[bytes]:
         return [each for each in hashes if not any(each in states for states in self._states.values())]
@@ -64,12 +72,16 @@ class _Live:
     def dead_texts(self, hashes: Sequence[bytes]) -> list[bytes]:
         return [each for each in hashes if each not in self._texts]
 
+    def dead_blobs(self, hashes: Sequence[bytes]) -> list[bytes]:
+        return [each for each in hashes if each not in self._blobs]
+
     def add(self, connection: Connection, kind: str, hashes: set[bytes]) -> None:
-        """Adds states of a kind with the texts that they name."""
+        """Adds states of a kind with the texts and images that they name."""
         new = list(hashes - self._states[kind])
         self._states[kind].update(new)
         for data in get_states(connection, new).values():
             self._texts.update(text_keys(kind, data))
+            self._blobs.update(blob_keys(kind, data))
 
     def add_journal(self, connection: Connection, after: int, until: int | None = None) -> int:
         """Adds what a page of the journal names, and returns the position up to which all is added now."""

@@ -1,8 +1,8 @@
 """The tables of the store.
 
 Items (the kinds of `domain.items`) have the key `(space_id, uuid)` and the hash of their canonical state; only
-`store.space` writes them, and triggers (in the migrations) refuse anybody else. `text` and `state` are
-content-addressed: the key is the hash, rows are never changed. The rest are plain rows.
+`store.space` writes them, and triggers (in the migrations) refuse anybody else. `text`, `state` and `blob`
+are content-addressed: the key is the hash, rows are never changed. The rest are plain rows.
 """
 
 from sqlalchemy import (
@@ -60,6 +60,17 @@ state = Table(
     Column("id", Integer, primary_key=True),
     Column("hash", LargeBinary, nullable=False, unique=True),
     Column("data", LargeBinary, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+blob = Table(
+    "blob",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("hash", LargeBinary, nullable=False, unique=True),
+    # Before the bytes, so that it is read without them.
+    Column("size", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
     sqlite_autoincrement=True,
 )
 
@@ -194,6 +205,7 @@ book = Table(
     Column("history_limit", Integer),
     Column("backup_changes", Integer),
     Column("backup_minutes", Integer),
+    Column("cover", String),
     ForeignKeyConstraint(
         ["space_id", "active_leaf"], ["part.space_id", "part.uuid"], deferrable=True, initially="DEFERRED",
         name="fk_book_active_leaf", use_alter=True,
@@ -224,6 +236,7 @@ part = Table(
     Column("chars", Integer, nullable=False),
     Column("hash", LargeBinary, nullable=False),
     Column("model", String, nullable=False, server_default=""),
+    Column("images", String),
     ForeignKeyConstraint(
         ["space_id", "book"], ["book.space_id", "book.uuid"], deferrable=True, initially="DEFERRED",
         name="fk_part_book",

@@ -1,7 +1,7 @@
 """The versions of the schema, known without importing alembic."""
 
-HEAD = "0003"
+HEAD = "0004"
 """The version that this program works with."""
 
-KNOWN = ("0001", "0002", "0003")
+KNOWN = ("0001", "0002", "0003", "0004")
 """Every version that this program can open; an older one is upgraded."""

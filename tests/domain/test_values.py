@@ -34,7 +34,8 @@ def test_the_state_holds_what_is_authored_and_what_is_of_the_run() -> None:
     assert roles["opened"] is Role.VIEW
     assert roles["model"] is Role.RUN_LOCAL
     assert {each.name for each in state_fields("part")} == {
-        "book", "parent", "created", "title", "text", "instructions", "scene", "pov", "present", "model", "attributes",
+        "book", "parent", "created", "title", "text", "instructions", "scene", "pov", "present", "model", "images",
+        "attributes",
     }  # fmt: skip
     assert "opened" not in {each.name for each in state_fields("book")}
 

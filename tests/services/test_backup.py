@@ -300,18 +300,18 @@ def test_what_a_later_version_adds_is_kept_or_named(store: Store, full: Full, tm
     for part in found["part"]:
         part["mood"] = {"dark": True}
     found["part"][0]["attributes"] = {"unknown": {"weight": 3}}
-    found["fields"]["cover"] = "blue"
+    found["fields"]["jacket"] = "blue"
     found["entry"][0]["mode"] = "fuzzy"
     found["image"] = [1, 2]
     path = tmp_path / "lamp.json"
     path.write_bytes(orjson.dumps(found))
     back = read_backup(path)
-    assert back.book.attributes == {"unknown": {"cover": "blue"}}
+    assert back.book.attributes == {"unknown": {"jacket": "blue"}}
     assert back.parts[0].attributes == {"unknown": {"weight": 3, "mood": {"dark": True}}}
     assert back.entries[0].mode == "text"
     assert sorted(back.notes) == [
         "'image' of the file is not known here and was left out.",
-        "The field 'cover' of a book is not known here and was kept in its data.",
+        "The field 'jacket' of a book is not known here and was kept in its data.",
         "The field 'mood' of a part is not known here and was kept in its data (4 times).",
         "The kind of filter 'fuzzy' of an entry is not known here: it became 'text'.",
     ]

@@ -18,7 +18,7 @@ from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.spaces import copy_book, drop_space
 from marginalia_tui.store.store import Store
 from tests.conftest import NewStore
-from tests.store.worlds import act, chain, count, counted, every_other_kind, plain, put, see
+from tests.store.worlds import act, an_image, chain, count, counted, every_other_kind, plain, put, see
 
 
 @pytest.fixture
@@ -57,10 +57,13 @@ def test_a_part_is_read_as_it_was_written(
 
 def test_every_field_of_every_kind_is_stored_and_restored(store: Store) -> None:
     put(store, *chain("b", 1), *every_other_kind("b"))
+    with store.write(act()) as tx:
+        image = an_image(tx.space(LIBRARY).put_blob(b"the bytes"))
     by_shape: dict[Shape, object] = {
         Shape.NUMBER: 77,
         Shape.SET: ("a b", "ü"),
         Shape.ATTRIBUTES: {"a": [1, {"b": None}]},
+        Shape.IMAGES: (image, replace(image, name="2.png", caption="The lamp.")),
     }
     assert {kind for kind, _ in see(store)} == set(KINDS)
     for (kind, uuid), before in see(store).items():

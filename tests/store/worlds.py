@@ -14,6 +14,7 @@ from marginalia_tui.domain.items import (
     Book,
     Entry,
     Folder,
+    Image,
     Item,
     Lorebook,
     Part,
@@ -62,6 +63,11 @@ def every_other_kind(book: str) -> list[Item]:
         ),
         Plan(uuid="r", book=book, steps='["read"]'),
     ]
+
+
+def an_image(key: str, name: str = "1.png") -> Image:
+    """An image whose bytes are stored under a hash; what it says of them is invented."""
+    return Image(hash=key, type="image/png", name=name, width=3, height=2)
 
 
 def put(store: Store, *items: Item, label: str = "edit", space: int = LIBRARY, book: str | None = None) -> int:

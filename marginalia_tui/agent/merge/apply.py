@@ -19,6 +19,7 @@ from marginalia_tui.agent.merge.plan import CIRCLE, Survey, survey
 from marginalia_tui.agent.merge.structure import Picked, Placing
 from marginalia_tui.domain.items import KINDS, Book, Item, Part, Shape, item_fields
 from marginalia_tui.domain.tree import StoryTree
+from marginalia_tui.store.content import decode_images
 from marginalia_tui.store.space import LIBRARY, WritableSpace
 from marginalia_tui.store.store import WriteTx
 
@@ -128,6 +129,8 @@ def _value(shape: Shape, theirs: object, text: str | None) -> object:
     """What a field becomes: the agent's value, or what was written."""
     if text is None:
         return theirs
+    if shape is Shape.IMAGES:
+        return decode_images(text)
     return tuple(line.strip() for line in text.splitlines() if line.strip()) if shape is Shape.SET else text
 
 

@@ -6,6 +6,7 @@ from functools import cache
 
 import orjson
 
+from marginalia_tui.agent.merge.images3 import merge_images
 from marginalia_tui.agent.merge.model import PARENT, FieldChange, FieldType, Hashes, Value
 from marginalia_tui.domain.items import OWNED, ItemField, Role, Shape, item_fields
 from marginalia_tui.store.content import Cells
@@ -23,9 +24,12 @@ _TYPES = {
     Shape.FLAG: FieldType.FLAG,
     Shape.SET: FieldType.SET,
     Shape.ATTRIBUTES: FieldType.JSON,
+    Shape.IMAGES: FieldType.IMAGES,
 }
 _STORED = (Shape.LONG, Shape.ATTRIBUTES)
 """Shapes whose cells are hashes of what is stored elsewhere."""
+_LISTS = (Shape.SET, Shape.IMAGES)
+"""Shapes of which none is an empty text."""
 
 
 @cache
@@ -63,12 +67,20 @@ def changed_fields(kind: str, base: Cells | None, agent: Cells, book: Cells) -> 
                 continue
             conflict = base is None or ours != before
             there = (base is not None, True, True)
-            if each.shape is not Shape.SET:
+            merged, clean = _merged(each, three)
+            if merged is None or not clean:
                 found.append(_change(each, name, label, three, there, conflict))
-            elif (merged := merge_sets(before, theirs, ours)) != ours:
+            elif merged != ours:
                 found.append(replace(_change(each, name, label, three, there, False), proposal=merged))
     names = {each.name for each in found}
     return [each for each in found if _leader(kind, each.name) not in names]
+
+
+def _merged(each: ItemField, three: "_Three") -> tuple[str | None, bool]:
+    """Both sides' changes of a field in one, and whether that is clean; None where a field is taken from one side."""
+    if each.shape is Shape.SET:
+        return merge_sets(*three), True
+    return merge_images(*three) if each.shape is Shape.IMAGES else (None, False)
 
 
 @cache
@@ -126,11 +138,13 @@ def _values(
 
 
 def _default(each: ItemField) -> object:
-    return None if each.shape is Shape.LONG else "" if each.shape is Shape.SET else each.default
+    return None if each.shape is Shape.LONG else "" if each.shape in _LISTS else each.default
 
 
 def _plain(each: ItemField, cell: object) -> object:
-    return "\n".join(orjson.loads(str(cell or "[]"))) if each.shape is Shape.SET else cell
+    if each.shape is Shape.SET:
+        return "\n".join(orjson.loads(str(cell or "[]")))
+    return cell or "" if each.shape is Shape.IMAGES else cell
 
 
 def _change(

@@ -3,15 +3,19 @@
 Nothing here knows the database. A plan holds no long text until `shown.load_texts` fills it in.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal
 
+from marginalia_tui.domain.images import image_words
+from marginalia_tui.domain.items import Image
+
 Change = Literal["added", "changed", "deleted"]
 Side = Literal["agent", "book"]
 Value = str | int | None
-"""A value of a field: JSON is text, a set a line for each value; None is nothing there."""
+"""A value of a field: JSON and images are text, a set a line for each value; None is nothing there."""
 
 PARENT = "parent"
 """The field that says where a part stands; only operations of the structure have it."""
@@ -28,6 +32,7 @@ class FieldType(StrEnum):
     FLAG = "flag"
     SET = "set"
     """One value on each line."""
+    IMAGES = "images"
 
     @property
     def editable(self) -> bool:
@@ -153,6 +158,8 @@ def value_words(names: Mapping[str, str], each: FieldChange, value: object) -> s
             return "\n".join(names.get(line, line) for line in str(value).splitlines())
         case FieldType.FLAG:
             return "yes" if value else "no"
+        case FieldType.IMAGES:
+            return "\n".join(image_words(Image(**each)) for each in json.loads(str(value or "[]")))
     return str(value)
 
 
