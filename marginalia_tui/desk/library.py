@@ -12,6 +12,7 @@ FORMATS = (
     ("markdown", "Markdown, one file", ".md"),
     ("epub", "EPUB", ".epub"),
     ("docx", "Word document", ".docx"),
+    ("chat", "chat of SillyTavern, with swipes", ".jsonl"),
     ("text", "plain text", ".txt"),
     ("folder", "Markdown, a folder with a file for each part", ""),
     ("longform", "the same for Longform in Obsidian", ""),
@@ -90,8 +91,8 @@ class LibraryDesk:
 
         suffix = next(suffix for name, _, suffix in FORMATS if name == format)
         path = path.with_name(path.name + suffix) if suffix and not path.suffix else path
-        written, size = export_book(self._store, book, format, path, force=force)
-        return f"Wrote {written} ({size:,} bytes)."
+        written = export_book(self._store, book, format, path, force=force)
+        return " ".join((f"Wrote {written.path} ({written.size:,} bytes).", *written.notes))
 
 
 def _folder(setting: str) -> Path:

@@ -26,7 +26,8 @@ def bring_in(studio: Studio, options: argparse.Namespace) -> int:
     path = typed_path(options.path)
     book = import_book(studio.store, path, title=options.title, format=options.format, level=options.level)
     if options.json:
-        print_json({"book": book.uuid, "title": book.title, "parts": book.parts, "words": book.words})
+        told = {"book": book.uuid, "title": book.title, "parts": book.parts, "swipes": book.swipes}
+        print_json({**told, "words": book.words, "notes": book.notes})
     else:
         print_text(f"Imported {book.title!r}: {book.parts:,} parts, {book.words:,} words.")
         for note in book.notes:
@@ -40,11 +41,13 @@ def take_out(studio: Studio, options: argparse.Namespace) -> int:
 
     with studio.store.read() as tx:
         book = find_book(tx, options.book)
-    path, size = export_book(studio.store, book.uuid, options.format, typed_path(options.output), force=options.force)
+    made = export_book(studio.store, book.uuid, options.format, typed_path(options.output), force=options.force)
     if options.json:
-        print_json({"path": str(path), "bytes": size})
+        print_json({"path": str(made.path), "bytes": made.size, "notes": made.notes})
     else:
-        print_text(f"Wrote {path} ({size:,} bytes).")
+        print_text(f"Wrote {made.path} ({made.size:,} bytes).")
+        for note in made.notes:
+            print_text(note)
     return 0
 
 

@@ -63,13 +63,13 @@ def novel(tmp_path: Path) -> Path:
 
 def test_import_books_export(program: Program, novel: Path, tmp_path: Path) -> None:
     made = program("import", str(novel)).json
-    assert made.keys() == {"book", "title", "parts", "words"}
+    assert made.keys() == {"book", "title", "parts", "swipes", "words", "notes"}
     assert (made["title"], made["parts"]) == ("The Novel", 2)
     (row,) = program("books").json
     assert row == {**row, "book": made["book"], "parts": 2, "folder": None, "locked_by": None}
     target = tmp_path / "out.md"
     written = program("export", "The Novel", "--format", "markdown", "--output", str(target)).json
-    assert written == {"path": str(target), "bytes": target.stat().st_size}
+    assert written == {"path": str(target), "bytes": target.stat().st_size, "notes": []}
     again = program("export", "The Novel", "--format", "markdown", "--output", str(target))
     assert again.code == 1
     assert again.json["error"]["kind"]

@@ -7,6 +7,8 @@ from pathlib import Path
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.archive import Archive
+from marginalia_tui.services.exchange.chat_lines import looks_like_chat
+from marginalia_tui.services.exchange.chat_reader import read_chat
 from marginalia_tui.services.exchange.docx_reader import read_docx
 from marginalia_tui.services.exchange.encoding import clean, decode
 from marginalia_tui.services.exchange.epub import read_epub
@@ -18,6 +20,9 @@ from marginalia_tui.services.exchange.markdown import read_markdown
 from marginalia_tui.services.exchange.novelwriter import PROJECT, read_novelwriter
 from marginalia_tui.services.exchange.plaintext import read_plain_text
 from marginalia_tui.services.exchange.recognise import FOLDERS, Format, format_named, is_zip, text_format, zip_format
+
+CHATS = (".jsonl",)
+"""Suffixes of a chat, where its content leaves it open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ def read_manuscript(
     if level is not None and not 1 <= level <= 6:
         raise Invalid("The level of a heading is between 1 and 6: choose one of these, or none to have it picked.")
     manuscript, found, notes = _read(path, wanted, level)
-    if not any(chapter.text or chapter.title for chapter in manuscript.chapters):
+    if not any(each.text or each.title for chapter in manuscript.chapters for each in chapter.versions()):
         raise Invalid(f"{shown(path)} holds no text, so there is nothing to import: give the file of a book.")
     own = manuscript.title
     name = one_line(clean(title)) if title is not None else own or one_line(clean(path.absolute().stem))
@@ -82,7 +87,12 @@ def _read(path: Path, wanted: Format | None, level: int | None) -> tuple[Manuscr
         return _with_format("epub", *read_epub(path, level))
     if container == "docx":
         return _with_format("docx", *read_docx(path, level))
-    decoded = decode(files.read_file(path), shown(path))
+    content = files.read_file(path)
+    if wanted == "chat" or (wanted is None and (path.suffix.lower() in CHATS or looks_like_chat(content))):
+        if level is not None:
+            raise Invalid(f"{shown(path)} is a chat, which has no headings: leave the level out.")
+        return _with_format("chat", *read_chat(content, shown(path)))
+    decoded = decode(content, shown(path))
     found = wanted or text_format(decoded.text, path.suffix)
     if found == "markdown":
         return read_markdown(decoded.text, level), "markdown", decoded.notes
@@ -101,7 +111,7 @@ def _read_folder(path: Path, wanted: Format | None, level: int | None) -> tuple[
         return _with_format("novelwriter", *read_novelwriter(path, level))
     if wanted == "longform":
         return _with_format("longform", *read_longform(path, level))
-    if wanted in ("epub", "docx", "text"):
+    if wanted in ("epub", "docx", "text", "chat"):
         raise Invalid(f"{shown(path)} is a folder: import it as folder, or give a file in it.")
     return _with_format("folder", *read_folder(path, level))
 

@@ -1,11 +1,16 @@
 """Books into the library and out of it.
 
 An import reads and checks everything before the store is touched; then the whole book is one change. An export
-takes the branch that is read, from one moment of the store.
+takes the branch that is read with its swipes, from one moment of the store.
+
+Siblings stand in the order of their making, and whoever goes down a branch takes the newest: so the version that is
+read is made last. Where it is not the last of its swipes, all of them keep their places in an attribute.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.words import count_words
@@ -13,8 +18,9 @@ from marginalia_tui.services.books import check_title
 from marginalia_tui.services.effective import inherited
 from marginalia_tui.services.exchange.export import write_manuscript
 from marginalia_tui.services.exchange.importer import read_manuscript
-from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript
-from marginalia_tui.services.exchange.recognise import Format
+from marginalia_tui.services.exchange.leftout import left_out
+from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, Version
+from marginalia_tui.services.exchange.recognise import Format, format_named
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
@@ -28,6 +34,8 @@ class ImportedBook:
     uuid: str
     title: str
     parts: int
+    """Swipes among them, as in the list of books."""
+    swipes: int
     words: int
     format: Format
     notes: tuple[str, ...] = ()
@@ -58,71 +66,127 @@ def import_book(
         uuid=book.uuid,
         title=book.title,
         parts=len(parts),
+        swipes=sum(len(chapter.swipes) for chapter in imported.manuscript.chapters),
         words=sum(count_words(part.text) for part in parts),
         format=imported.format,
         notes=imported.notes,
     )
 
 
+SWIPE = "swipe"
+"""The attribute of a part that says its place among its swipes, from 0."""
+_FIELDS = ("title", "text", "instructions", "scene", "pov", "present", "model")
+
+
 def items_of(store: Store, manuscript: Manuscript) -> tuple[Book, list[Part]]:
-    """The new items that a manuscript becomes: each part follows the one before, the last is the active leaf."""
+    """The new items that a manuscript becomes: each part follows the one before, the last is the active leaf.
+
+    Returns:
+        The book, and its parts; the swipes of a part stand before it.
+    """
     clock = store.clock
     book, created = clock.new_uuid(), clock.now()
     parts: list[Part] = []
+    leaf: str | None = None
     for chapter in manuscript.chapters:
-        parts.append(
+        read = len(chapter.before)
+        numbered = list(enumerate(chapter.versions()))
+        made = [
             Part(
                 uuid=clock.new_uuid(),
                 book=book,
-                parent=parts[-1].uuid if parts else None,
+                parent=leaf,
                 created=clock.now(),
-                title=chapter.title,
-                text=chapter.text,
-                attributes=chapter.attributes,
+                attributes=version.attributes | ({SWIPE: place} if chapter.after else {}),
+                **{name: getattr(version, name) for name in _FIELDS},
             )
-        )
-    made = Book(
-        uuid=book,
-        title=manuscript.title,
-        author=manuscript.author,
-        description=manuscript.description,
-        language=manuscript.language or "en",
-        active_leaf=parts[-1].uuid if parts else None,
-        created=created,
-        attributes=manuscript.attributes,
+            for place, version in [*numbered[:read], *numbered[read + 1 :], numbered[read]]
+        ]
+        parts += made
+        leaf = made[-1].uuid
+    return (
+        Book(
+            uuid=book,
+            title=manuscript.title,
+            author=manuscript.author,
+            description=manuscript.description,
+            language=manuscript.language,
+            tags=manuscript.tags,
+            active_leaf=leaf,
+            created=created,
+            attributes=manuscript.attributes,
+        ),
+        parts,
     )
-    return made, parts
 
 
-def export_book(store: Store, book: str, format: str, path: Path, *, force: bool = False) -> tuple[Path, int]:
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export wrote: where, absolute, and its size in bytes. `notes` say what is not in it."""
+
+    path: Path
+    size: int
+    notes: tuple[str, ...] = ()
+
+
+def export_book(store: Store, book: str, format: str, path: Path, *, force: bool = False) -> Exported:
     """Writes the active branch of a book of the library.
-
-    Returns:
-        The path, absolute, and its size in bytes.
 
     Raises:
         NotFound: there is no such book.
         Invalid, Refused: as in `write_manuscript`.
     """
+    wanted = format_named(format)
     with store.read() as tx:
         manuscript = manuscript_of(tx, book)
-    return path.absolute(), write_manuscript(manuscript, format, path, force=force)
+    size = write_manuscript(manuscript, wanted, path, force=force)
+    return Exported(path.absolute(), size, left_out(manuscript, wanted))
 
 
 def manuscript_of(tx: ReadTx, book: str) -> Manuscript:
-    """The active branch of a book of the library as a manuscript.
+    """The active branch of a book of the library as a manuscript, with the swipes of its parts.
 
     Raises:
         NotFound: there is no such book.
     """
     space = tx.space(LIBRARY)
     found = space.get(Book, book)
-    parts = space.get_many(Part, story_tree(space, found).active).values()
+    tree = story_tree(space, found)
+    groups = [tree.swipes(uuid) for uuid in tree.active]
+    held = {uuid for group in groups for uuid in group}
+    parts = space.get_many(Part, [uuid for group in groups for uuid in group])
     return Manuscript(
         title=found.title,
         author=found.author,
         language=inherited(space, found).value("language").value,
         description=found.description,
-        chapters=tuple(Chapter(title=part.title, text=part.text, attributes=part.attributes) for part in parts),
+        tags=found.tags,
+        chapters=tuple(
+            _chapter(parts[uuid], [parts[each] for each in group])
+            for uuid, group in zip(tree.active, groups, strict=True)
+        ),
         attributes=found.attributes,
+        other_branches=sum(leaf not in held for leaf in tree.leaves),
+        other_parts=len(tree.rows) - len(held),
     )
+
+
+def _chapter(read: Part, group: Iterable[Part]) -> Chapter:
+    """A part with its swipes: by the places that they were given, then by age."""
+    ordered = sorted(group, key=lambda part: (_place(part), part.created))
+    here = ordered.index(read)
+    return Chapter(
+        **_fields(read),
+        before=tuple(Version(**_fields(part)) for part in ordered[:here]),
+        after=tuple(Version(**_fields(part)) for part in ordered[here + 1 :]),
+    )
+
+
+def _place(part: Part) -> float:
+    place = part.attributes.get(SWIPE)
+    return place if isinstance(place, int) else float("inf")
+
+
+def _fields(part: Part) -> dict[str, Any]:
+    attributes = {key: value for key, value in part.attributes.items() if key != SWIPE}
+    return {name: getattr(part, name) for name in _FIELDS} | {"attributes": attributes, "created": part.created}

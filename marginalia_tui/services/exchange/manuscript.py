@@ -5,10 +5,12 @@ in the same order (`words_of`). Texts are Markdown; titles are one line, with th
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from marginalia_tui.domain.items import Json
 from marginalia_tui.domain.words import find_words
+from marginalia_tui.services.exchange.lorefile import LoreFile
 
 MAX_TITLE = 300
 """Characters of a title. What is longer is prose, however it is marked."""
@@ -17,12 +19,40 @@ _SPACES = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chapter:
-    """One part of a book. `attributes` holds what its source said beside the prose, by key."""
+class Version:
+    """A part as it may be told: prose and turn input, as in a `Part` of the library."""
 
     title: str = ""
     text: str = ""
+    instructions: str = ""
+    scene: str = ""
+    pov: str = ""
+    present: str = ""
+    model: str = ""
+    """The name of the model that wrote the text; empty when a person did, or nobody knows."""
     attributes: dict[str, Json] = field(default_factory=dict)
+    """What the source said beside the prose, by key."""
+    created: int = field(default=0, compare=False)
+    """When it was made, microseconds since 1970; 0 when nobody knows. It says nothing about what the part is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chapter(Version):
+    """One part of a book: the version that is read, and its swipes, in their order, before and after it."""
+
+    before: tuple[Version, ...] = ()
+    after: tuple[Version, ...] = ()
+
+    @property
+    def swipes(self) -> tuple[Version, ...]:
+        """The versions that are not read."""
+        return self.before + self.after
+
+    def versions(self) -> Iterator[Version]:
+        """All versions in their order, the one that is read among them."""
+        yield from self.before
+        yield self
+        yield from self.after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +63,16 @@ class Manuscript:
     author: str = ""
     language: str = ""
     description: str = ""
+    tags: tuple[str, ...] = ()
     chapters: tuple[Chapter, ...] = ()
+    lorebooks: tuple[LoreFile, ...] = ()
+    """The lorebooks of the book, with those below them."""
     attributes: dict[str, Json] = field(default_factory=dict)
     """What the source said beside that, such as the other fields of a front matter."""
+    other_branches: int = 0
+    """Branches of the book that no chapter and no swipe stands for: no format of ours but the backup holds them."""
+    other_parts: int = 0
+    """The parts of these branches that are neither chapter nor swipe."""
 
 
 def words_of(manuscript: Manuscript) -> list[str]:

@@ -8,18 +8,18 @@ from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.frontmatter import part_front_matter
 from marginalia_tui.services.exchange.headings import scan
 
-Format = Literal["markdown", "text", "epub", "docx", "folder", "longform", "novelwriter"]
+Format = Literal["markdown", "text", "epub", "docx", "chat", "folder", "longform", "novelwriter"]
 
-FORMATS: tuple[Format, ...] = ("markdown", "text", "epub", "docx", "folder", "longform", "novelwriter")
-"""One Markdown file, plain text, EPUB, a Word document, a folder of Markdown files, one with the index note of
-Longform, a project of novelWriter."""
+FORMATS: tuple[Format, ...] = ("markdown", "text", "epub", "docx", "chat", "folder", "longform", "novelwriter")
+"""One Markdown file, plain text, EPUB, a Word document, a chat of SillyTavern, a folder of Markdown files, one with the
+index note of Longform, a project of novelWriter."""
 
 FOLDERS: tuple[Format, ...] = ("folder", "longform", "novelwriter")
 """Those that are folders."""
 ONLY_IN: tuple[Format, ...] = ("novelwriter",)
 """Those that are read and not written."""
 
-_SHORT: dict[str, Format] = {"md": "markdown", "txt": "text", "plain": "text"}
+_SHORT: dict[str, Format] = {"md": "markdown", "txt": "text", "plain": "text", "jsonl": "chat", "sillytavern": "chat"}
 _ADVICE = "save it as DOCX, EPUB, Markdown or plain text and import that."
 _FOREIGN = (
     (0, b"%PDF", "a PDF"),
@@ -39,7 +39,7 @@ _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 def format_named(name: str) -> Format:
-    """The format of a name as the author writes it; `md`, `txt` and `plain` are short names.
+    """The format of a name as the author writes it; `md`, `txt` and `jsonl` are others.
 
     Raises:
         Invalid: there is no such format; the sentence lists them.

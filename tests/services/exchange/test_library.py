@@ -44,7 +44,7 @@ def test_a_book_becomes_a_chain_of_parts_in_one_change(store: Store, source: Pat
     assert (book.title, book.author, book.language, book.attributes) == (
         "The Ferry",
         "N. N.",
-        "en",
+        "",
         {"front_matter": "tags: [a]"},
     )
     assert [(part.title, part.text) for part in parts] == [
@@ -84,9 +84,11 @@ def test_the_branch_that_is_read_is_exported(store: Store, tmp_path: Path) -> No
         space = tx.space(LIBRARY)
         other = branch_part(space, parts[1].uuid)
         create_part(space, book.uuid, other.uuid, "On the other branch.")
-    path, size = export_book(store, book.uuid, "text", tmp_path / "out.txt")
+    made = export_book(store, book.uuid, "text", tmp_path / "out.txt")
+    path = made.path
     assert path == tmp_path / "out.txt"
-    assert size == path.stat().st_size
+    assert made.size == path.stat().st_size
+    assert made.notes == ("Not in the file: 1 swipe.",)
     assert "On the other branch." in path.read_text()
     with store.write(Act(actor="author", label="test", book=book.uuid)) as tx:
         switch_branch(tx.space(LIBRARY), parts[1].uuid)
@@ -104,7 +106,7 @@ def test_titles_with_controls_and_markup_survive_as_text(store: Store, tmp_path:
     shown = title.replace("\x1b", "\u241b")
     assert made.title == shown
     for format in ("markdown", "text", "epub", "folder"):
-        path, _ = export_book(store, made.uuid, format, tmp_path / format)
+        path = export_book(store, made.uuid, format, tmp_path / format).path
         read = read_manuscript(path).manuscript
         assert count_words(read.title) == count_words(shown), format
         # Inline marks become those of Markdown on the way through a page.
@@ -114,7 +116,7 @@ def test_titles_with_controls_and_markup_survive_as_text(store: Store, tmp_path:
 
 def test_an_import_can_be_exported_and_imported_again(store: Store, tmp_path: Path, source: Path) -> None:
     made = import_book(store, source)
-    path, _ = export_book(store, made.uuid, "folder", tmp_path / "out")
+    path = export_book(store, made.uuid, "folder", tmp_path / "out").path
     again = import_book(store, path)
     assert (again.parts, again.words, again.format) == (made.parts, made.words, "folder")
     with store.read() as tx:
@@ -136,6 +138,6 @@ def test_what_stands_beside_the_prose_of_a_document_is_data_of_its_part(store: S
         {},
     ]
     for format in ("docx", "longform"):
-        path, size = export_book(store, made.uuid, format, tmp_path / f"out.{format}")
-        assert size > 0
-        assert words_of(read_manuscript(path).manuscript) == words_of(found)
+        written = export_book(store, made.uuid, format, tmp_path / f"out.{format}")
+        assert written.size > 0
+        assert words_of(read_manuscript(written.path).manuscript) == words_of(found)

@@ -40,7 +40,7 @@ def test_a_real_book_keeps_every_word(store: Store, tmp_path: Path, name: str, p
     made = import_book(store, folder)
     assert made.parts == parts
     for format in ("markdown", "text", "epub", "docx", "folder", "longform"):
-        path, _ = export_book(store, made.uuid, format, tmp_path / format)
+        path = export_book(store, made.uuid, format, tmp_path / format).path
         read = read_manuscript(path)
         assert read.format == format
         assert words_of(read.manuscript) == words_of(book), format

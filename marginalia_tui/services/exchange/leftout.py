@@ -1,0 +1,50 @@
+"""What a format can't hold of a book, in sentences with names and numbers, so that nobody finds out later."""
+
+from marginalia_tui.services.exchange.chat_data import CHAT
+from marginalia_tui.services.exchange.manuscript import Manuscript
+from marginalia_tui.services.exchange.recognise import Format
+
+WITH_SWIPES: tuple[Format, ...] = ("chat",)
+"""The formats that hold the swipes of a part, its turn input and its data."""
+_TURN = ("instructions", "scene", "pov", "present")
+
+
+def left_out(book: Manuscript, format: Format) -> tuple[str, ...]:
+    """What is in a book and not in its file.
+
+    Args:
+        book: the whole book.
+        format: that of the file.
+    """
+    found = [] if format in WITH_SWIPES else _beside_the_prose(book)
+    if format in WITH_SWIPES:
+        found += _kept_unseen(book)
+    if book.other_branches:
+        branches = _some(book.other_branches, "other branch", "other branches")
+        found.append(f"Not in the file: {branches}, {_some(book.other_parts, 'part')} in all.")
+    found += [
+        f"Not in the file: the lorebook {each.title!r}, {_some(each.count(), 'entry', 'entries')}."
+        for each in book.lorebooks
+    ]
+    return tuple(found)
+
+
+def _beside_the_prose(book: Manuscript) -> list[str]:
+    counts = (
+        (sum(len(chapter.swipes) for chapter in book.chapters), "swipe"),
+        (sum(any(getattr(each, name) for name in _TURN) for each in book.chapters), "turn input"),
+        (sum(CHAT in each.attributes for each in book.chapters), "message header"),
+    )
+    told = [_some(count, word) for count, word in counts if count]
+    return [f"Not in the file: {', '.join(told)}."] if told else []
+
+
+def _kept_unseen(book: Manuscript) -> list[str]:
+    titles = sum(bool(each.title) for chapter in book.chapters for each in chapter.versions())
+    if not titles:
+        return []
+    return [f"{_some(titles, 'title')} kept as data of the messages, which chat programs do not show."]
+
+
+def _some(count: int, word: str, plural: str = "") -> str:
+    return f"{count:,} {word if count == 1 else plural or word + 's'}"
