@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from textual.command import Provider
 
     from marginalia_tui.desk.opening import Desk
-    from marginalia_tui.desk.shelf import BookLine
+    from marginalia_tui.desk.shelf import Shelf
     from marginalia_tui.extensions import AddedScreen
     from marginalia_tui.studio import Studio
 
@@ -74,7 +74,7 @@ def open_home(home: Path) -> "Desk":
     return desk
 
 
-def _read_shelf(home: Path) -> "list[BookLine]":
+def _read_shelf(home: Path) -> "Shelf":
     from marginalia_tui.desk.shelf import read_shelf
 
     return read_shelf(home)

@@ -41,6 +41,12 @@ class Settings(BaseModel):
     """The name of a model."""
     default_prompts: dict[str, str] = {}
     """Name of a prompt (`domain.prompts`) -> its template."""
+    default_backup_changes: Annotated[int, Field(ge=0)] = 0
+    """Changes after which a book that says nothing about it is backed up; 0: not by changes."""
+    default_backup_minutes: Annotated[int, Field(ge=0)] = 0
+    """Minutes with a change after which it is; 0: not by time."""
+    default_history_limit: Annotated[int, Field(ge=0)] = 0
+    """Versions of a part that are listed where the book says nothing; 0: all."""
     backups_kept: Annotated[int, Field(ge=1)] = 5
     """Automatic backups of each book that are kept."""
 

@@ -24,7 +24,7 @@ DOCUMENTS = {
 }
 EXPECTED = {
     "agents", "book", "commands", "console", "extensions", "headless", "import-export", "keys", "library", "lore",
-    "models", "review", "safety", "settings", "shell", "start", "troubleshooting",
+    "models", "review", "safety", "settings", "shell", "start", "statistics", "troubleshooting",
 }  # fmt: skip
 COMMON = ("app", "view", "rows", "table", "submit", "confirm", "bar", "result", "form", "ask")
 PLACES = {
@@ -38,6 +38,7 @@ PLACES = {
     "import-export": ("library", "book"),
     "start": ("library", "book", "edit", "agents", "review"),
     "safety": ("book", "review"),
+    "statistics": ("statistics", "book", "library"),
     "troubleshooting": ("agents", "console"),
     "commands": ("work",),
     "extensions": (),
@@ -91,7 +92,8 @@ def test_every_document_has_one_title_and_no_control_characters(name: str) -> No
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_of_the_manual_is_short(name: str) -> None:
     lines = resources.manual_page(name).splitlines()
-    assert len(lines) <= 120
+    # The page of keys is looked things up in, and grows with the screens.
+    assert len(lines) <= (200 if name == "keys" else 120)
     # Pages are also read as they stand, in a terminal.
     assert not [line for line in lines if "|---" in line]
 

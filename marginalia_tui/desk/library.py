@@ -1,9 +1,9 @@
-"""What the library screen asks: the books, the trash, import and export."""
+"""What the library screen asks: the books in their folders, import and export."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from marginalia_tui.desk.shelf import BookLine, list_shelf
+from marginalia_tui.desk.shelf import Shelf, list_shelf
 from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.services import books
 from marginalia_tui.studio import Studio
@@ -36,9 +36,9 @@ class LibraryDesk:
         self._studio = studio
         self._store = studio.store
 
-    def books(self, *, trash: bool = False) -> list[BookLine]:
-        """The books by title, or those in the trash."""
-        return list_shelf(self._store, trash=trash)
+    def shelf(self) -> Shelf:
+        """The books in their folders."""
+        return list_shelf(self._store)
 
     def create(self, title: str) -> str:
         """A new, empty book; answers its uuid."""
@@ -51,10 +51,6 @@ class LibraryDesk:
     def to_trash(self, book: str) -> None:
         """Moves a book to the trash."""
         books.trash_book(self._store, book)
-
-    def restore(self, book: str) -> None:
-        """Brings a book back from the trash."""
-        books.restore_book(self._store, book)
 
     def import_folder(self) -> Path:
         """Where the file picker begins."""

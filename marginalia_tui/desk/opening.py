@@ -4,14 +4,21 @@ import logging
 from pathlib import Path
 
 from marginalia_tui.agent.housekeeping import tidy
+from marginalia_tui.desk.backups import BackupDesk
 from marginalia_tui.desk.bar import Bar
 from marginalia_tui.desk.book import BookDesk
+from marginalia_tui.desk.inherited import InheritedDesk
 from marginalia_tui.desk.library import LibraryDesk
+from marginalia_tui.desk.lorebook import LoreDesk
 from marginalia_tui.desk.news import News, read_news
 from marginalia_tui.desk.panels import PanelDesk
 from marginalia_tui.desk.review import ReviewDesk
 from marginalia_tui.desk.runs import RunsDesk
 from marginalia_tui.desk.settings import SettingsDesk
+from marginalia_tui.desk.statistics import StatisticsDesk
+from marginalia_tui.desk.trash import TrashDesk
+from marginalia_tui.desk.views import Views
+from marginalia_tui.desk.writing import WritingDesk
 from marginalia_tui.domain.errors import MarginaliaError
 from marginalia_tui.studio import Studio
 
@@ -24,12 +31,19 @@ class Desk:
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
         self.library = LibraryDesk(studio)
+        self.trash = TrashDesk(studio)
+        self.inherited = InheritedDesk(studio)
+        self.backups = BackupDesk(studio)
         self.book = BookDesk(studio)
         self.panels = PanelDesk(studio)
+        self.lore = LoreDesk(studio)
         self.settings = SettingsDesk(studio)
+        self.writing = WritingDesk(studio)
+        self.views = Views(studio.home)
         self.bar = Bar(studio)
         self.runs = RunsDesk(studio)
         self.review = ReviewDesk(studio)
+        self.statistics = StatisticsDesk(studio)
 
     def news(self) -> News:
         """What the header of every screen tells."""
@@ -41,6 +55,7 @@ class Desk:
             tidy(self.studio.store, self.studio.runner, lambda: self.studio.closed)
         except MarginaliaError as error:
             log.warning("not tidied: %s", error)
+        self.studio.activity.start()
 
     def close(self) -> None:
         """Parks the runs and closes the studio; a second time does nothing."""

@@ -9,6 +9,7 @@ from marginalia_tui.commands.lore_matching import LoreFinder
 from marginalia_tui.domain.items import Book, Part, Summary
 from marginalia_tui.domain.lore import Reason, activate
 from marginalia_tui.services import annotations, blame, lore, summaries, versions
+from marginalia_tui.services.effective import versions_listed
 from marginalia_tui.services.lore_turn import turn_of_part
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store.space import LIBRARY, Space
@@ -19,7 +20,7 @@ MarkSign = Literal["*", "a", "w", "~"]
 """How a passage is marked: a note, an agent's, the author's, another's."""
 
 
-_WHY = {
+WHY = {
     Reason.CONSTANT: "always",
     Reason.FILTER_MATCHED: "named here",
     Reason.LORE_MATCHED: "named in lore",
@@ -116,10 +117,10 @@ class PanelDesk:
             by = f", by {rows[each.by].name}" if each.by else ""
             row = rows[each.entry]
             book_name = tree.lorebooks[row.lorebook].name
-            why = f"*{book_name}: {_WHY[each.reason]}{by}*" + (f"\n\n{each.note}" if each.note else "")
+            why = f"*{book_name}: {WHY[each.reason]}{by}*" + (f"\n\n{each.note}" if each.note else "")
             text = f"{why}\n\n{texts.get(each.entry, '')}"
             name = row.name or "(no name)"
-            shown.append(PanelRow(each.entry, name, _WHY[each.reason], text, dim=not each.reason.active))
+            shown.append(PanelRow(each.entry, name, WHY[each.reason], text, dim=not each.reason.active))
         about = f"{len(active):,} of {len(rows):,} entries are active" if rows else ""
         empty = "This book has no lore.\n\n/create-lore-entry writes the first, /import-lore reads a file"
         return PanelView("lore", "Lore", tuple(shown), about, empty)
@@ -177,7 +178,8 @@ def _history(space: Space, part: Part) -> PanelView:
         head = f"{each.number}  {each.act.who}: {each.act.label or 'text'}"
         rows.append(PanelRow(str(each.number), head, f"{words:,}", f"*{when}, {words:,} words*\n\n{texts[each.key]}"))
     about = f"{len(rows)} version{'' if len(rows) == 1 else 's'} of part {_number(space, book, part)}"
-    return PanelView("history", "History", tuple(rows[: book.history_limit]), about=about, empty="Nothing yet.")
+    listed = rows[: versions_listed(space.tx.store.home, book)]
+    return PanelView("history", "History", tuple(listed), about=about, empty="Nothing yet.")
 
 
 def _writers(space: Space, part: Part) -> PanelView:

@@ -164,4 +164,12 @@ class Host(OrderedKeys[int]):
         Raises:
             MarginaliaError: it was refused, stopped or failed.
         """
+        return await self.command_on(self.opened, name, **arguments)
+
+    async def command_on(self, book: str | None, name: str, /, **arguments: object) -> "Shown":
+        """The same for another book than the one that is open, or for none.
+
+        Raises:
+            MarginaliaError: it was refused, stopped or failed.
+        """
         raise NotImplementedError

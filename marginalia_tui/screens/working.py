@@ -139,13 +139,13 @@ class WorkHost(Host):
             gist = shown.sentence.split("\n", 1)[0] or f"Done: {line}."
             self.tell(f"{gist} {self.key_of(type(self), 'app.work')} shows the answer.")
 
-    async def command(self, name: str, **arguments: object) -> "Shown":
-        """Runs a command that a key stands for, in the author's scope of the open book.
+    async def command_on(self, book: str | None, name: str, /, **arguments: object) -> "Shown":
+        """Runs a command that a key stands for, in the author's scope of a book, or of none.
 
         Raises:
             MarginaliaError: it was refused, stopped or failed.
         """
-        desk, book = self.desk, self.opened
+        desk = self.desk
         if desk is None:
             raise Refused("The studio is not open yet.")
         answers = DialogAnswers(self._ask)

@@ -16,6 +16,7 @@ from marginalia_tui.domain.errors import NotFound, Refused, StoreError
 from marginalia_tui.domain.items import Book
 from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.services.backup_format import write_backup, zipped
+from marginalia_tui.services.effective import backup_rule
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.files import shown
 from marginalia_tui.store import tables
@@ -151,17 +152,20 @@ def due(store: Store, book: str) -> bool:
     """Whether an automatic backup of a book is to be made now: by the changes or minutes since its last backup."""
     with store.read() as tx:
         found = tx.space(LIBRARY).find(Book, book)
-    if found is None or found.deleted is not None or not (found.backup_changes or found.backup_minutes):
+    if found is None or found.deleted is not None:
+        return False
+    every, minutes = backup_rule(store.home, found)
+    if not every and not minutes:
         return False
     last = next(iter(list_backups(store, book)), None)
     with store.read() as tx:
         changes = _changes_since(tx, book, last.position if last else 0)
-    if found.backup_changes and changes >= found.backup_changes:
+    if every and changes >= every:
         return True
-    if not found.backup_minutes or not changes:
+    if not minutes or not changes:
         return False
     since = last.made if last else found.created
-    return store.clock.now() - since >= found.backup_minutes * MINUTE
+    return store.clock.now() - since >= minutes * MINUTE
 
 
 def _changes_since(tx: ReadTx, book: str, position: int) -> int:

@@ -42,6 +42,9 @@ class BookRow:
     """The agent that holds it."""
     folder: str | None = None
     """The path of the folder that it stands in; None at the top."""
+    folder_uuid: str | None = None
+    """That folder; None at the top, and where the folder is gone."""
+    tags: tuple[str, ...] = ()
 
 
 def holders(tx: ReadTx) -> dict[str, str]:
@@ -75,6 +78,8 @@ def list_books(tx: ReadTx, *, deleted: bool = False) -> list[BookRow]:
             deleted=book.deleted,
             locked_by=held.get(book.uuid),
             folder=paths.get(book.folder) if book.folder else None,
+            folder_uuid=book.folder if book.folder in paths else None,
+            tags=book.tags,
         )
         for book in space.books()
         if (book.deleted is not None) == deleted

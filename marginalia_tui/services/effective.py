@@ -34,6 +34,17 @@ def inherited(space: Space, book: Book) -> Inherited:
     return inherit(book, folders, user_defaults(space.tx.store.home), built_in())
 
 
+def inherited_in(space: Space, folder: str | None) -> Inherited:
+    """What holds for a book that stands in a folder of the library (None: at the top) and says nothing itself.
+
+    Raises:
+        StoreError: the settings of the user can't be read.
+    """
+    silent = Book(uuid="", title="", language="")
+    folders = chain_of(space.tx.space(LIBRARY), folder)
+    return inherit(silent, folders, user_defaults(space.tx.store.home), built_in()).without_book()
+
+
 def chain_of(library: Space, folder: str | None) -> list[Folder]:
     """A folder of the library and those above it, the nearest first."""
     known: dict[str, Folder] = {}
@@ -53,6 +64,29 @@ def user_defaults(home: Path) -> Level:
     settings = load_settings(home)
     values = {name: getattr(settings, f"default_{name}") for name in INHERITED}
     return Level(Source.DEFAULTS, values=values, prompts=settings.default_prompts)
+
+
+def backup_rule(home: Path, book: Book) -> tuple[int, int]:
+    """After how many changes and minutes a book is backed up by itself; 0: not by that.
+
+    Raises:
+        StoreError: the settings of the user can't be read.
+    """
+    settings = load_settings(home)
+    changes, minutes = book.backup_changes, book.backup_minutes
+    return (
+        settings.default_backup_changes if changes is None else changes,
+        settings.default_backup_minutes if minutes is None else minutes,
+    )
+
+
+def versions_listed(home: Path, book: Book) -> int | None:
+    """How many versions of a part are listed; None: all.
+
+    Raises:
+        StoreError: the settings of the user can't be read.
+    """
+    return book.history_limit or load_settings(home).default_history_limit or None
 
 
 @cache

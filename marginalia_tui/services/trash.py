@@ -1,140 +1,28 @@
-"""What is gone, and the ways back from there and out for good.
+"""The ways back for what is gone, and out for good.
 
-Books and lorebooks go to the trash and keep all they have. Parts, entries, notes and summaries are deleted at once;
-the journal knows what they were, so those that a book lost lately can be brought back as they were last. What is
-deleted for good leaves the journal, too: its texts are freed by the next sweep.
+What was deleted at once comes back in the state that the journal knows of it. What is deleted for good leaves the
+journal, too: its texts are freed by the next sweep.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from sqlalchemy import delete, exists, select, update
 
-from marginalia_tui.domain.errors import Ambiguous, NotFound, Refused
+from marginalia_tui.domain.errors import Refused
 from marginalia_tui.domain.items import KINDS, OWNED, Annotation, Book, Entry, Folder, Item, Lorebook, Part, Summary
 from marginalia_tui.domain.runs import HOLDING
-from marginalia_tui.services.folders import shortly
+from marginalia_tui.services.folders import change_folder
+from marginalia_tui.services.gone import Gone
 from marginalia_tui.store import journal, tables
-from marginalia_tui.store.content import Cells, chunks, decode_state, get_states, get_texts, rows_in
+from marginalia_tui.store.content import Cells, chunks, decode_state, get_states, rows_in
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY, Space, WritableSpace
 from marginalia_tui.store.spaces import drop_space
 from marginalia_tui.store.store import ReadTx, WriteTx
 from marginalia_tui.store.uncounted import set_aside
 
-LATELY = 2_000
-"""Deletions of a book that are looked at, the newest first."""
-BEGINNING = 80
-"""Characters of the beginning of a text."""
-SHORTEST_PREFIX = 4
-
 _OF_BOOK = (Part, Summary, Annotation)
-_LOST = (Part.KIND, Entry.KIND, Annotation.KIND, Summary.KIND)
-
-
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """Something that is gone and can come back."""
-
-    kind: str
-    """`book`, `lorebook`, `part`, `entry`, `annotation` or `summary`."""
-    uuid: str
-    name: str
-    begins: str
-    """The beginning of its text, on one line."""
-    at: int
-    """When it went, in microseconds since 1970."""
-    before: bytes | None = None
-    """The state that it had last; None of what is in the trash."""
-    change: int = 0
-
-
-def in_trash(tx: ReadTx) -> list[Gone]:
-    """The books and lorebooks in the trash, the newest first."""
-    library = tx.space(LIBRARY)
-    column = tables.lorebook.c
-    query = select(column.uuid).where(column.space_id == LIBRARY, column.deleted.is_not(None))
-    lore = library.get_many(Lorebook, tx.connection.execute(query).scalars())
-    found = [Gone(Book.KIND, book.uuid, book.title, book.author, book.deleted or 0) for book in _trashed_books(library)]
-    found += [Gone(Lorebook.KIND, each.uuid, each.name, "", each.deleted or 0) for each in lore.values()]
-    return sorted(found, key=lambda each: -each.at)
-
-
-def _trashed_books(library: Space) -> list[Book]:
-    column = tables.book.c
-    query = select(column.uuid).where(column.space_id == LIBRARY, column.deleted.is_not(None))
-    return list(library.get_many(Book, library.connection.execute(query).scalars()).values())
-
-
-def lost(tx: ReadTx, book: str) -> list[Gone]:
-    """What was deleted from a book lately and is not there again, the newest first.
-
-    What went with a part (its summaries and notes) comes back with it and is not listed beside it.
-    """
-    row, change = tables.journal.c, tables.change.c
-    query = (
-        select(row.kind, row.uuid, row.before, row.change_id, change.at)
-        .select_from(tables.journal.join(tables.change, change.id == row.change_id))
-        .where(change.space_id == LIBRARY, change.book == book, row.after.is_(None), row.before.is_not(None))
-        .where(row.space_id == LIBRARY, row.kind.in_(_LOST))
-        .order_by(row.seq.desc())
-        .limit(LATELY)
-    )
-    newest: dict[str, Gone] = {}
-    for kind, uuid, before, change_id, at in tx.connection.execute(query):
-        newest.setdefault(uuid, Gone(kind, uuid, "", "", at, before, change_id))
-    library = tx.space(LIBRARY)
-    for kind in _LOST:
-        for uuid in library.hashes(KINDS[kind], [each.uuid for each in newest.values() if each.kind == kind]):
-            del newest[uuid]
-    return _named(tx, list(newest.values()))
-
-
-def _named(tx: ReadTx, gone: Sequence[Gone]) -> list[Gone]:
-    states = get_states(tx.connection, [each.before for each in gone if each.before])
-    cells = {each.uuid: decode_state(each.kind, states[each.before]) for each in gone if each.before in states}
-    texts = get_texts(tx.connection, [text for each in cells.values() if (text := each["text"]) is not None])
-    parts = {(each.uuid, each.change) for each in gone if each.kind == Part.KIND}
-    found = []
-    for each in gone:
-        fields = cells.get(each.uuid)
-        if fields is None or (fields.get("part"), each.change) in parts:
-            continue
-        words = " ".join(texts.get(fields["text"], "")[: 4 * BEGINNING].split())
-        begins = words if len(words) <= BEGINNING else words[: BEGINNING - 1] + "\u2026"
-        found.append(replace(each, name=str(fields.get("title") or fields.get("name") or ""), begins=begins))
-    return found
-
-
-def find_gone(tx: ReadTx, name: str, book: str | None = None, kind: str | None = None) -> Gone:
-    """What is in the trash, or was deleted from a book lately, of a name, a uuid, or a beginning of either.
-
-    Raises:
-        NotFound: nothing fits.
-        Ambiguous: several do; the sentence lists them.
-    """
-    everything: list[Gone] = [*in_trash(tx), *(lost(tx, book) if book else ())]
-    there = [each for each in everything if kind in (None, each.kind)]
-    wanted = " ".join(name.split()).casefold()
-    found = [each for each in there if each.uuid == name.strip()]
-    found = found or [each for each in there if wanted and each.name.casefold() == wanted]
-    if not found and len(wanted) >= SHORTEST_PREFIX:
-        found = [each for each in there if any(one.casefold().startswith(wanted) for one in _words(each))]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        shown = "; ".join(_shown(each) for each in found[:3])
-        raise Ambiguous(f"Several fit {shortly(name)}: {shown}. Say of what kind it is, or give the uuid.")
-    raise NotFound(f"Nothing that is gone fits {shortly(name)}: list-trash shows what can be brought back.")
-
-
-def _words(gone: Gone) -> tuple[str, str, str]:
-    """What it can be called by."""
-    return gone.name, gone.begins, gone.uuid
-
-
-def _shown(gone: Gone) -> str:
-    return f"{gone.kind} {shortly(gone.name or gone.begins)} ({gone.uuid})"
 
 
 # Back.
@@ -165,26 +53,40 @@ def take_out(tx: WriteTx, gone: Gone) -> Back:
     return Back((gone.uuid,), ("Its folder was deleted: the book stands at the top of the library.",) * homeless)
 
 
-def bring_back(tx: WriteTx, book: str, gone: Gone) -> Back:
-    """Brings back what was deleted from a book, in the state that it had last.
+def bring_back(tx: WriteTx, gone: Gone) -> Back:
+    """Brings back what was deleted, in the state that it had last.
 
     A part comes back below its old parent, or the nearest above that stands, with the summaries and notes that went
-    with it.
+    with it; a folder in the one that it was in, or at the top when that is gone.
 
     Raises:
         Refused: what it belongs to (a part, a lorebook) is gone itself, or it is there already.
+        Invalid: another folder has its name by now.
         Locked: an agent holds the book.
     """
     library = tx.space(LIBRARY)
     if gone.before is None or library.hashes(KINDS[gone.kind], [gone.uuid]):
         raise Refused(f"This {gone.kind} is there already.")
     if gone.kind == Part.KIND:
-        return _bring_part(tx, library, book, gone)
+        assert gone.book is not None
+        return _bring_part(tx, library, gone.book, gone)
+    if gone.kind == Folder.KIND:
+        return _bring_folder(library, gone)
     cells = decode_state(gone.kind, get_states(tx.connection, [gone.before])[gone.before])
     _check_owner(library, gone.kind, cells)
     library.put_states({(gone.kind, gone.uuid): gone.before})
     _mend_summaries(library, [gone.uuid] if gone.kind == Summary.KIND else [])
     return Back((gone.uuid,))
+
+
+def _bring_folder(library: WritableSpace, gone: Gone) -> Back:
+    assert gone.before is not None
+    library.put_states({(Folder.KIND, gone.uuid): gone.before})
+    above = library.get(Folder, gone.uuid).parent
+    homeless = above is not None and library.find(Folder, above) is None
+    # Also looks whether another one has its name by now.
+    change_folder(library, gone.uuid, {"parent": None} if homeless else {})
+    return Back((gone.uuid,), ("The folder above it was deleted: it stands at the top of the library.",) * homeless)
 
 
 def _check_owner(library: Space, kind: str, cells: Cells) -> None:

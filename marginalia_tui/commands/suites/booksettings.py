@@ -17,7 +17,7 @@ from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.items import Book, Json
 from marginalia_tui.domain.prompts import LONGEST, PROMPTS
 from marginalia_tui.services.books import MAX_TAGS, TAG_LENGTH, tag_counts
-from marginalia_tui.services.effective import inherited
+from marginalia_tui.services.effective import backup_rule, inherited
 from marginalia_tui.services.models import get_model, list_models
 from marginalia_tui.store.store import ReadTx, WriteTx
 
@@ -360,7 +360,7 @@ class BackupsSet(Result):
         return frozenset({"result", "book", "changes", "minutes"})
 
 
-Often = Annotated[int, Field(ge=0, le=1_000_000)]
+Often = Annotated[int | None, Field(ge=0, le=1_000_000)]
 
 
 @command(
@@ -372,18 +372,23 @@ Often = Annotated[int, Field(ge=0, le=1_000_000)]
 )
 def set_book_backups(
     ctx: Context,
-    changes: Annotated[Often, Param("a backup after so many changes; 0: not by changes")] = 0,
-    minutes: Annotated[Often, Param("a backup after so many minutes with a change; 0: not by time")] = 0,
+    changes: Annotated[
+        Often, Param("a backup after so many changes; 0: not by changes; without it your default")
+    ] = None,
+    minutes: Annotated[
+        Often, Param("a backup after so many minutes with a change; 0: not by time; without it your default")
+    ] = None,
 ) -> Effect[BackupsSet]:
-    """Says after how many changes or minutes a backup of the book is made by itself; without numbers, none is."""
+    """Says after how many changes or minutes a backup of the book is made by itself; without numbers: your defaults."""
     uuid = ctx.scope.open_book
 
     def apply(tx: WriteTx) -> BackupsSet:
         space = tx.space(ctx.scope.space)
-        book = replace(space.get(Book, uuid), backup_changes=changes or None, backup_minutes=minutes or None)
+        book = replace(space.get(Book, uuid), backup_changes=changes, backup_minutes=minutes)
         changed = space.put([book])
+        every, apart = backup_rule(tx.store.home, book)
         return BackupsSet(
-            result="changed" if changed else "unchanged", book=uuid, changes=changes or None, minutes=minutes or None
+            result="changed" if changed else "unchanged", book=uuid, changes=every or None, minutes=apart or None
         )
 
     return Effect(apply)

@@ -31,6 +31,7 @@ from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.services import versions
+from marginalia_tui.services.effective import versions_listed
 from marginalia_tui.services.versions import Version
 from marginalia_tui.store.store import WriteTx
 
@@ -91,7 +92,7 @@ def list_versions(ctx: Context, part: PlaceRef, offset: Offset = 0, limit: Limit
     with open_book(ctx) as opened:
         uuid = opened.read_part(part)
         known = versions.versions(opened.space, uuid)
-        most = opened.book.history_limit
+        most = versions_listed(ctx.scope.store.home, opened.book)
         listed = known[::-1] if most is None else known[::-1][:most]
         some, page = page_of(listed, offset, limit)
         sizes = versions.sizes_of(opened.space, some)
@@ -256,12 +257,12 @@ def set_book_history_limit(
         int,
         Field(ge=-1_000_000, le=1_000_000),
         Param(
-            "how many versions of a part are listed; a negative number: all",
+            "how many versions of a part are listed; a negative number: as your defaults say, or all",
             for_model="How many versions are shown. A negative number takes the limit away.",
         ),
     ],
 ) -> Effect[HistoryLimit]:
-    """Sets how many versions of a part are listed; none is deleted."""
+    """Sets how many versions of a part are listed, or (a negative number) has your default hold; none is deleted."""
     if not limit:
         raise Invalid("The part as it is is always listed: give 1 or more, or a negative number for all versions.")
     most = None if limit < 0 else limit
@@ -269,7 +270,9 @@ def set_book_history_limit(
 
     def apply(tx: WriteTx) -> HistoryLimit:
         space = tx.space(ctx.scope.space)
-        changed = space.put([replace(space.get(Book, uuid), history_limit=most)])
-        return HistoryLimit(result="changed" if changed else "unchanged", book=uuid, limit=most)
+        book = replace(space.get(Book, uuid), history_limit=most)
+        changed = space.put([book])
+        listed = versions_listed(tx.store.home, book)
+        return HistoryLimit(result="changed" if changed else "unchanged", book=uuid, limit=listed)
 
     return Effect(apply)

@@ -12,14 +12,15 @@ from marginalia_tui.commands.results import Result
 from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.domain.errors import NotFound, Refused
 from marginalia_tui.domain.items import Book, Lorebook
-from marginalia_tui.services import trash
-from marginalia_tui.services.trash import Gone
+from marginalia_tui.services import gone, trash
+from marginalia_tui.services.gone import Gone
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import WriteTx
 
-Kind = Literal["book", "lorebook", "part", "entry", "annotation", "summary"]
+Kind = Literal["book", "lorebook", "part", "entry", "annotation", "summary", "folder"]
 _TRASHED = (Book.KIND, Lorebook.KIND)
+_HISTORY = "the history of a book keeps what it lost, and goes with the book"
 
 
 class GoneRow(Result):
@@ -29,11 +30,13 @@ class GoneRow(Result):
     name: str
     begins: str
     when: str
+    by: str
+    """`author`, or the name of an agent."""
     item: str
 
 
 class TrashList(Page):
-    """What can be brought back: first what is in the trash, then what the open book lost lately."""
+    """What can be brought back: what is in the trash, what the open book lost lately, what no book has lost."""
 
     thing = ("thing that is gone", "things that are gone")
 
@@ -44,16 +47,23 @@ class TrashList(Page):
     "list-trash",
     title="What is gone",
     severity=Severity.READ,
-    returns="a row for each book and lorebook in the trash, and for what was deleted from the open book lately",
+    returns="a row for each book and lorebook in the trash, and for what was deleted lately: when and by whom",
     example="/list-trash",
 )
 def list_trash(ctx: Context, offset: Offset = 0, limit: Limit = LIMIT) -> TrashList:
-    """Lists the trash, and the parts, entries, notes and summaries that the open book lost lately."""
+    """Lists the trash, the parts, entries, notes and summaries that the open book lost lately, and folders."""
     with ctx.scope.store.read() as tx:
-        found = [*trash.in_trash(tx), *(trash.lost(tx, ctx.scope.book) if ctx.scope.book else ())]
+        found = [*gone.in_trash(tx), *gone.lost_by(tx, ctx.scope.book)]
     some, page = page_of(found, offset, limit)
     rows = [
-        GoneRow(kind=each.kind, name=each.name, begins=each.begins, when=_when(each.at), item=each.uuid)
+        GoneRow(
+            kind=each.kind,
+            name=each.name,
+            begins=each.begins,
+            when=_when(each.at),
+            by=each.who or "author",
+            item=each.uuid,
+        )
         for each in some
     ]
     return TrashList(gone=rows, **page)
@@ -95,31 +105,30 @@ KindRef = Annotated[Kind | None, Param("of what kind it is, where several have t
     example='/restore-from-trash "Chapter 3" part',
 )
 def restore_from_trash(ctx: Context, what: WhatRef, kind: KindRef = None) -> Effect[Restored]:
-    """Brings back a book or lorebook from the trash, or what the open book lost lately, as it was last."""
-    book = ctx.scope.book
+    """Brings back a book or lorebook from the trash, a folder, or what the open book lost lately, as it was last."""
     with ctx.scope.store.read() as tx:
-        gone = trash.find_gone(tx, what, book, kind)
-    name = gone.name or gone.begins
+        found = gone.find_gone(tx, what, ctx.scope.book, kind)
+    name = found.name or found.begins
 
     def apply(tx: WriteTx) -> Restored:
-        _check_still(tx, gone, book)
-        if gone.kind in _TRASHED:
-            back = trash.take_out(tx, gone)
-        else:
-            assert book is not None
-            back = trash.bring_back(tx, book, gone)
-        return Restored(kind=gone.kind, name=name, item=gone.uuid, items=len(back.uuids), notes=list(back.notes))
+        _check_still(tx, found)
+        back = trash.take_out(tx, found) if found.kind in _TRASHED else trash.bring_back(tx, found)
+        return Restored(kind=found.kind, name=name, item=found.uuid, items=len(back.uuids), notes=list(back.notes))
 
-    if gone.kind in _TRASHED:
-        act = Act(actor="author", label="Restore from the trash", book=gone.uuid if gone.kind == Book.KIND else None)
+    if found.kind in _TRASHED:
+        act = Act(actor="author", label="Restore from the trash", book=found.uuid if found.kind == Book.KIND else None)
         return Effect(apply, act=act)
+    if found.book is None:
+        return Effect(apply, act=Act(actor="author", label="Bring back what is gone"))
     return Effect(apply)
 
 
-def _check_still(tx: WriteTx, gone: Gone, book: str | None) -> None:
-    there = trash.in_trash(tx) if gone.kind in _TRASHED else trash.lost(tx, book or "")
-    if gone not in there:
-        raise NotFound(f"The {gone.kind} {quoted(gone.name or gone.begins)} is not gone any more: nothing was changed.")
+def _check_still(tx: WriteTx, found: Gone) -> None:
+    there = gone.in_trash(tx) if found.kind in _TRASHED else gone.lost(tx, found.book)
+    if found not in there:
+        raise NotFound(
+            f"The {found.kind} {quoted(found.name or found.begins)} is not gone any more: nothing was changed."
+        )
 
 
 class Deleted(Result):
@@ -150,8 +159,10 @@ class Deleted(Result):
 def delete_for_good(ctx: Context, what: WhatRef, kind: KindRef = None) -> Effect[Deleted]:
     """Deletes a book or lorebook in the trash for good, with all that belongs to it. Nothing brings it back."""
     with ctx.scope.store.read() as tx:
-        gone = trash.find_gone(tx, what, None, kind)
-    return _delete(ctx, [gone], f"Delete the {gone.kind} {quoted(gone.name)} for good? Nothing brings it back.")
+        found = gone.find_gone(tx, what, None, kind)
+    if found.kind not in _TRASHED:
+        raise Refused(f"Only books and lorebooks are deleted for good: {_HISTORY}.")
+    return _delete(ctx, [found], f"Delete the {found.kind} {quoted(found.name)} for good? Nothing brings it back.")
 
 
 @command(
@@ -166,40 +177,40 @@ def delete_for_good(ctx: Context, what: WhatRef, kind: KindRef = None) -> Effect
 def empty_trash(ctx: Context) -> Effect[Deleted]:
     """Deletes everything that is in the trash for good. Nothing brings it back."""
     with ctx.scope.store.read() as tx:
-        gone = trash.in_trash(tx)
-    if not gone:
+        found = gone.in_trash(tx)
+    if not found:
         raise Refused("The trash is empty.")
     return _delete(
-        ctx, gone, f"Delete the {counted(len(gone), 'thing')} in the trash for good? Nothing brings it back."
+        ctx, found, f"Delete the {counted(len(found), 'thing')} in the trash for good? Nothing brings it back."
     )
 
 
-def _delete(ctx: Context, gone: list[Gone], question: str) -> Effect[Deleted]:
+def _delete(ctx: Context, found: list[Gone], question: str) -> Effect[Deleted]:
     with ctx.scope.store.read() as tx:
         counts = tx.space(LIBRARY).counts()
-    shows = [_shown(counts, each) for each in gone]
+    shows = [_shown(counts, each) for each in found]
     ctx.confirm(question, shows)
 
     def apply(tx: WriteTx) -> Deleted:
-        for each in gone:
-            _check_still(tx, each, None)
+        for each in found:
+            _check_still(tx, each)
         # Books first: what their runs copied holds back the lorebooks.
-        for each in sorted(gone, key=lambda one: one.kind != Book.KIND):
+        for each in sorted(found, key=lambda one: one.kind != Book.KIND):
             if each.kind == Book.KIND:
                 trash.delete_book_for_good(tx, each.uuid)
             else:
                 trash.delete_lorebook_for_good(tx, each.uuid)
-        books = sum(each.kind == Book.KIND for each in gone)
-        return Deleted(books=books, lorebooks=len(gone) - books, names=[each.name for each in gone])
+        books = sum(each.kind == Book.KIND for each in found)
+        return Deleted(books=books, lorebooks=len(found) - books, names=[each.name for each in found])
 
     return Effect(apply, act=Act(actor="author", label="Delete for good"))
 
 
-def _shown(counts: dict[str, tuple[int, int]], gone: Gone) -> str:
-    if gone.kind != Book.KIND:
-        return f"the lorebook {quoted(gone.name)} with its entries and their history"
-    parts, words = counts.get(gone.uuid, (0, 0))
+def _shown(counts: dict[str, tuple[int, int]], each: Gone) -> str:
+    if each.kind != Book.KIND:
+        return f"the lorebook {quoted(each.name)} with its entries and their history"
+    parts, words = counts.get(each.uuid, (0, 0))
     return (
-        f"the book {quoted(gone.name)}: {counted(parts, 'part')}, {counted(words, 'word')}, "
+        f"the book {quoted(each.name)}: {counted(parts, 'part')}, {counted(words, 'word')}, "
         "its history, its agents with their runs, its drafts"
     )

@@ -19,7 +19,7 @@ from marginalia_tui.services.effective import inherited
 from marginalia_tui.services.exchange.export import write_manuscript
 from marginalia_tui.services.exchange.importer import read_manuscript
 from marginalia_tui.services.exchange.leftout import left_out
-from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, Version
+from marginalia_tui.services.exchange.manuscript import SWIPE, Chapter, Manuscript, Version
 from marginalia_tui.services.exchange.recognise import Format, format_named
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store.journal import Act
@@ -73,8 +73,6 @@ def import_book(
     )
 
 
-SWIPE = "swipe"
-"""The attribute of a part that says its place among its swipes, from 0."""
 _FIELDS = ("title", "text", "instructions", "scene", "pov", "present", "model")
 
 
