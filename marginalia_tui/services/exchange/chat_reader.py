@@ -16,7 +16,7 @@ from marginalia_tui.services.exchange import chat_data as data
 from marginalia_tui.services.exchange.chat_data import Problems, data_of, name_of
 from marginalia_tui.services.exchange.chat_lines import is_header, objects
 from marginalia_tui.services.exchange.encoding import clean
-from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, Version, one_line
+from marginalia_tui.services.exchange.manuscript import SWIPE, Chapter, Manuscript, Version, one_line
 
 MAX_PARTS = 100_000
 """Messages and swipes of a chat."""
@@ -97,7 +97,9 @@ def _book(found: _Found) -> Manuscript:
 def _own_attributes(own: Mapping[str, Any], line: int, problems: Problems) -> dict[str, Json]:
     """The attributes that this studio wrote; those that stand for what a chat says are not for it to say."""
     given = own.get(data.ATTRIBUTES)
-    return data_of(given, line, problems) if isinstance(given, dict) else {}
+    if not isinstance(given, dict):
+        return {}
+    return data_of({key: value for key, value in given.items() if key not in (data.CHAT, SWIPE)}, line, problems)
 
 
 def read_message(message: Mapping[str, Any], line: int, problems: Problems) -> Chapter | None:
@@ -236,14 +238,12 @@ class _Maker:
         if pieces:
             attributes[data.CHAT] = pieces
         turn: dict[str, Any] = {"pov": self.name}
-        turn |= {name: self._turn(name, own[name]) for name in data.TURN if name in own}
+        turn |= {name: self._turn(name, value) for name in data.TURN if isinstance(value := own.get(name), str)}
         return Version(text=clean(text), model=model, attributes=attributes, **turn)
 
-    def _turn(self, name: str, value: Any) -> str:
+    def _turn(self, name: str, value: str) -> str:
         if name == "title":
             return name_of(value)
-        if not isinstance(value, str):
-            return ""
         if len(value) > data.MAX_TURN:
             self.problems.add(f"Cut to {data.MAX_TURN:,} characters: {name}", self.line)
         return clean(value[: data.MAX_TURN])

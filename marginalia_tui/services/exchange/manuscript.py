@@ -15,6 +15,9 @@ from marginalia_tui.services.exchange.lorefile import LoreFile
 MAX_TITLE = 300
 """Characters of a title. What is longer is prose, however it is marked."""
 
+SWIPE = "swipe"
+"""The attribute of a part of the library that says its place among its swipes, from 0; no version here has it."""
+
 _SPACES = re.compile(r"\s+")
 
 
