@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = {"sqlalchemy", "alembic", "httpx", "pydantic", "orjson", "proselint", "lxml", "ebooklib", "PIL", "rapidfuzz"}
+HEAVY = {"sqlalchemy", "alembic", "httpx", "pydantic", "orjson", "proselint", "lxml", "ebooklib", "PIL", "rapidfuzz", "spellchecker"}
 
 
 def imported(code: str) -> set[str]:
@@ -60,4 +60,4 @@ for module in pkgutil.iter_modules(package.__path__):
 
 def test_the_opening_imports_no_migrations_and_no_formats() -> None:
     found = roots(imported("import marginalia_tui.desk.opening"))
-    assert not found & {"textual", "alembic", "ebooklib", "PIL"}
+    assert not found & {"textual", "alembic", "ebooklib", "PIL", "spellchecker"}

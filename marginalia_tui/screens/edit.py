@@ -14,9 +14,9 @@ from textual.widgets import TextArea
 
 from marginalia_tui.domain.errors import MarginaliaError, Stale
 from marginalia_tui.domain.words import count_words
-from marginalia_tui.screens.base import BaseScreen
 from marginalia_tui.screens.decide import Decide, Way
-from marginalia_tui.widgets.editor import Editor, SubmitArea
+from marginalia_tui.screens.writing import WritingScreen
+from marginalia_tui.widgets.editor import SubmitArea
 from marginalia_tui.widgets.fields import LineInput
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ COUNT_SECONDS = 0.3
 """How long after a key the words are counted."""
 
 
-class EditScreen(BaseScreen):
+class EditScreen(WritingScreen):
     """The editor.
 
     Args:
@@ -54,7 +54,7 @@ class EditScreen(BaseScreen):
     def __init__(
         self, editing: "Editing", book: str, *, offset: int = 0, title: str | None = None, text: str | None = None
     ) -> None:
-        super().__init__()
+        super().__init__(editing.text if text is None else text)
         self.editing = editing
         self.book_title = book
         self._offset = offset
@@ -69,12 +69,13 @@ class EditScreen(BaseScreen):
         """The title and the text."""
         with Vertical(id="sheet"):
             yield LineInput(self._begin[0], placeholder="the title of the part", id="part-title")
-            yield Editor(self._begin[1], placeholder="Write.", id="part-text")
+            yield self.area
+        yield self.bar
 
     @property
-    def area(self) -> Editor:
-        """The text."""
-        return self.query_one("#part-text", Editor)
+    def book(self) -> str:
+        """The uuid of its book."""
+        return self.editing.book
 
     @property
     def content(self) -> tuple[str, str]:
@@ -93,6 +94,7 @@ class EditScreen(BaseScreen):
         area.focus()
         area.move_cursor(area.location_of(self._offset), center=True)
         self.do(self._count())
+        self.do(self.take_view())
 
     def wants(self, touched: "Touched") -> bool:
         """Nothing: what is typed is the author's alone."""
@@ -103,13 +105,16 @@ class EditScreen(BaseScreen):
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """A key: the draft and the count follow."""
         event.stop()
+        self.desk.studio.activity.typed(self.editing.book)
         self._tell()
+        self.text_changed()
         self.set_timer(COUNT_SECONDS, lambda: self.do(self._count()))
         self.set_timer(KEEP_SECONDS, lambda: self.do(self._keep()))
 
     def on_submit_area_submitted(self, event: SubmitArea.Submitted) -> None:
         """Enter in the title."""
         event.stop()
+        self.remove_class("-titling")
         self.area.focus()
 
     async def _count(self) -> None:
@@ -120,7 +125,12 @@ class EditScreen(BaseScreen):
     def _tell(self) -> None:
         if self.is_attached:
             place = f"{self.book_title} > editing part {self.editing.number}"
-            self.say_where(place, f"{self._words:,} words  {'not saved' if self.changed else 'saved'}")
+            facts = [f"{self._words:,} words", "not saved" if self.changed else "saved", self.spelling_words]
+            self.say_where(place, "  ".join(filter(None, facts)))
+
+    def looks_changed(self) -> None:
+        """The header tells when no words can be marked."""
+        self._tell()
 
     # Drafts
 
@@ -156,7 +166,10 @@ class EditScreen(BaseScreen):
     def action_title(self) -> None:
         """Goes to the title, or back to the text."""
         line = self.query_one("#part-title", LineInput)
-        (self.area if line.has_focus else line).focus()
+        to_title = not line.has_focus
+        # The title is not seen while only the text is.
+        self.set_class(to_title, "-titling")
+        (line if to_title else self.area).focus()
 
     def action_undo(self) -> None:
         """Takes back what was typed last."""

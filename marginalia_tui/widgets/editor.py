@@ -88,7 +88,11 @@ class Editor(TextArea):
     @property
     def cursor_index(self) -> int:
         """The place of the cursor in `content`."""
-        row, column = self.cursor_location
+        return self.index_of(self.cursor_location)
+
+    def index_of(self, location: Location) -> int:
+        """The place in `content` of a row and column."""
+        row, column = location
         return sum(len(self.document.get_line(each)) + 1 for each in range(row)) + column
 
     def location_of(self, index: int) -> Location:
@@ -142,6 +146,13 @@ class Editor(TextArea):
         self.history.checkpoint()
         if result := self._replace_via_keyboard(text, *self.selection):
             self.move_cursor(result.end_location)
+        self.history.checkpoint()
+
+    def put(self, start: Location, end: Location, text: str) -> None:
+        """Puts a text in the place of another as one edit, which one undo takes back; the cursor stands behind it."""
+        self.history.checkpoint()
+        result = self.replace(text.translate(_HIDDEN), start, end, maintain_selection_offset=False)
+        self.move_cursor(result.end_location)
         self.history.checkpoint()
 
 
