@@ -141,15 +141,28 @@ def create_lorebook(
         NotFound: the parent is gone.
     """
     lorebook = _new_lorebook(space, name)
+    space.put([lorebook])
+    return lorebook, link_lorebook(space, book, lorebook.uuid, parent)
+
+
+def link_lorebook(space: WritableSpace, book: str, lorebook: str, parent: str | None = None) -> str | None:
+    """Puts a new lorebook below another one; without `parent` below the root, or as the root of a book without one.
+
+    Returns:
+        The one above it.
+
+    Raises:
+        NotFound: the parent is gone.
+    """
     owner = space.get(Book, book)
     above = space.find(Lorebook, parent or owner.lorebook or "")
     if above is not None and above.deleted is None:
-        space.put([lorebook, replace(above, subbooks=(*above.subbooks, lorebook.uuid))])
-        return lorebook, above.uuid
+        space.put([replace(above, subbooks=(*above.subbooks, lorebook))])
+        return above.uuid
     if parent is not None:
         raise NotFound("The lorebook that it should stand below was deleted meanwhile: nothing was changed.")
-    space.put([lorebook, replace(owner, lorebook=lorebook.uuid)])
-    return lorebook, None
+    space.put([replace(owner, lorebook=lorebook)])
+    return None
 
 
 def change_lorebook(space: WritableSpace, uuid: str, wanted: Mapping[str, Any]) -> list[str]:

@@ -5,7 +5,8 @@ place here stands in a field; what has none stays as it was under a key of `attr
 format puts back, and is told in `left`, by name and number.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from marginalia_tui.domain.items import Json
@@ -102,7 +103,7 @@ class CardFields:
     post_history: str = ""
     """Instructions behind the story so far: as the examples."""
     creator_notes: str = ""
-    """The description of the book: it is for people."""
+    """As the examples: it is for people, and the description of a book is told to models."""
     creator: str = ""
     """The author of the book."""
     version: str = ""
@@ -129,3 +130,32 @@ def left_note(left: Iterable[Left]) -> str:
     """A sentence for the author that names what was not taken over; empty when nothing was left."""
     told = ", ".join(f"{each.what} ({each.count:,})" for each in left)
     return f"Kept as data, without effect here: {told}." if told else ""
+
+
+def from_below(edges: Sequence[Iterable[int]]) -> Iterator[tuple[int, list[int], int]]:
+    """What is reached from the first one, each behind all that stand below it.
+
+    Yields:
+        Its place, the places of those below it, and how many of them were left out because it stands below them.
+    """
+    open_now = {0}
+    done: set[int] = set()
+    kept: dict[int, list[int]] = {0: []}
+    cut = Counter[int]()
+    stack = [(0, iter(edges[0]))]
+    while stack:
+        place, rest = stack[-1]
+        below = next(rest, None)
+        if below is None:
+            stack.pop()
+            open_now.discard(place)
+            done.add(place)
+            yield place, kept[place], cut[place]
+        elif below in open_now:
+            cut[place] += 1
+        else:
+            kept[place].append(below)
+            if below not in done:
+                open_now.add(below)
+                kept[below] = []
+                stack.append((below, iter(edges[below])))
