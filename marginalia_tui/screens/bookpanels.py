@@ -23,6 +23,7 @@ class PanelledScreen(ReadingScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m", "panel('notes')", "notes", show=False, id="book.notes"),
         Binding("l", "panel('lore')", "lore", show=False, id="book.lore"),
+        Binding("ctrl+l", "lorebooks", "lorebooks", show=False, id="book.lorebooks"),
         Binding("y", "panel('summaries')", "summaries", show=False, id="book.summaries"),
         Binding("h", "panel('history')", "history of the part", show=False, id="book.history"),
         Binding("w", "panel('writers')", "who wrote it", show=False, id="book.writers"),
@@ -90,8 +91,11 @@ class PanelledScreen(ReadingScreen):
     # Doing
 
     def on_side_panel_chosen(self, event: SidePanel.Chosen) -> None:
-        """Enter on a row: to its passage."""
+        """Enter on a row: to its passage, or to the entry in its lorebook."""
         event.stop()
+        if self._panel == "lore":
+            self._open_lore(event.row.key)
+            return
         if event.row.start is None:
             return
         if not self.has_class("-wide"):
@@ -99,6 +103,16 @@ class PanelledScreen(ReadingScreen):
             self.close_panel()
         self.page.scroll_to_offset(event.row.start)
         self.page.focus()
+
+    def action_lorebooks(self) -> None:
+        """The lorebooks of the book, measured against this part."""
+        self._open_lore(None)
+
+    def _open_lore(self, entry: str | None) -> None:
+        from marginalia_tui.screens.lorebook import LorebookScreen
+
+        part = None if self._part is None else self._part.uuid
+        self.app.push_screen(LorebookScreen(part=part, entry=entry))
 
     def on_side_panel_wanted(self, event: SidePanel.Wanted) -> None:
         """A key of a panel."""
