@@ -16,6 +16,7 @@ from marginalia_tui.commands.suites import (
     lore_preview,
     lore_read,
     lore_replace,
+    lore_shelf,
     lore_write,
     lorebooks,
     read,
@@ -36,5 +37,5 @@ def builtin_registry() -> Registry:
     registry.register(folders, booksettings, trash, backups)
     registry.register(summaries, reshape)
     registry.register(annotations, annotate, history, compare, blame)
-    registry.register(lore_read, lore_preview, lore_write, lorebooks, lore_replace)
+    registry.register(lore_read, lore_preview, lore_write, lorebooks, lore_replace, lore_shelf)
     return registry
