@@ -39,6 +39,8 @@ MAX_DATA = 512 * 1024
 """Bytes of the data of a message, of one of its swipes, or of a header. What goes beyond is pictures and the like."""
 MAX_SHARED = 64 * 1024
 """Bytes of what holds for a whole message: each of its swipes has it."""
+MAX_FIELDS = 500
+"""Fields of a message, those of its `extra` included."""
 MAX_DEPTH = 60
 """Lists and objects inside of one another; more can't be stored."""
 MAX_NAME = 300
@@ -85,33 +87,44 @@ class Problems:
         return f"{what} ({where}{more})."
 
 
-class _TooDeep(Exception):
-    """A value that is nested deeper than can be stored."""
+class _TooMuch(Exception):
+    """A value that can't be kept; says why."""
 
 
-def harmless(value: Any, depth: int = 0) -> Json:
-    """A value of a file as it may be stored: clean texts, numbers that fit.
+class _Walk:
+    """Makes a value of a file harmless: clean texts, numbers that fit. It ends when it has seen too much."""
 
-    Raises:
-        _TooDeep: it is nested too deep.
-    """
-    if isinstance(value, str):
-        return _clean(value)
-    if isinstance(value, list | dict):
-        if depth >= MAX_DEPTH:
-            raise _TooDeep
-        if isinstance(value, list):
-            return [harmless(each, depth + 1) for each in value]
-        return {_clean(key): harmless(each, depth + 1) for key, each in value.items()}
-    if isinstance(value, bool | None):
-        return value
-    fits = -(2**63) <= value < 2**63 if isinstance(value, int) else math.isfinite(value)
-    number: int | float = value
-    return number if fits else str(value)
+    def __init__(self, limit: int) -> None:
+        self._left = limit
+
+    def harmless(self, value: Any, depth: int = 0) -> Json:
+        """A value as it may be stored.
+
+        Raises:
+            _TooMuch: it is nested too deep, or larger than the limit.
+        """
+        self._left -= len(value) + 2 if isinstance(value, str) else 2
+        if self._left < 0:
+            raise _TooMuch("too large")
+        if isinstance(value, str):
+            return _clean(value)
+        if isinstance(value, bool | None):
+            return value
+        if isinstance(value, list | dict):
+            if depth >= MAX_DEPTH:
+                raise _TooMuch("nested too deep")
+            if isinstance(value, list):
+                return [self.harmless(each, depth + 1) for each in value]
+            return {_clean(key): self.harmless(each, depth + 1) for key, each in value.items()}
+        fits = -(2**63) <= value < 2**63 if isinstance(value, int) else math.isfinite(value)
+        number: int | float = value
+        return number if fits else str(value)
 
 
 def _clean(text: str) -> str:
     """A text of the data: as it is, but for what steers a terminal. It is not prose, which knows one end of lines."""
+    if text.isprintable():
+        return text
     return "".join(piece if piece in _SEPARATORS else clean(piece) for piece in _SEPARATOR.split(text))
 
 
@@ -121,48 +134,50 @@ def data_of(fields: Mapping[str, Any], line: int, problems: Problems, limit: int
     Args:
         fields: as the file says them; `extra` is an object or missing.
         line: the number of the line they are from.
-        problems: takes what is left out: what is nested too deep, and the largest ones when they are too large.
+        problems: takes what is left out: what is nested too deep, the largest ones when they are too large, and what
+            comes behind the first `MAX_FIELDS`.
         limit: bytes of all together, as JSON.
     """
     kept: dict[str, Json] = {}
-    sizes: list[tuple[int, str, str | None]] = []
     extra: dict[str, Json] = {}
-    given = fields.get("extra")
-    pieces: list[tuple[str, str | None, Any]] = [(key, None, value) for key, value in fields.items() if key != "extra"]
-    if isinstance(given, dict):
-        pieces += [("extra", key, value) for key, value in given.items()]
-    for key, inner, value in pieces:
+    sizes: list[tuple[int, str, str | None]] = []
+    for key, inner, value in _pieces(fields, line, problems):
         try:
-            safe = harmless(value)
-        except _TooDeep:
-            problems.add(f"Left out, as it is nested too deep: {_named(key, inner)}", line)
+            safe = _Walk(limit).harmless(value)
+        except _TooMuch as error:
+            problems.add(f"Left out, as it is {error}: {_named(key, inner)}", line)
             continue
         name = _clean(key if inner is None else inner)
         (kept if inner is None else extra)[name] = safe
-        sizes.append((len(orjson.dumps(safe)) + len(name) + 4, key, inner))
-    if isinstance(given, dict):
+        sizes.append((_size(safe) + len(name) + 4, key, inner))
+    if isinstance(fields.get("extra"), dict):
         kept["extra"] = extra
-    _bound(kept, extra, sizes, (line, problems, limit))
-    return kept
-
-
-def _bound(
-    kept: dict[str, Json],
-    extra: dict[str, Json],
-    sizes: list[tuple[int, str, str | None]],
-    rule: tuple[int, Problems, int],
-) -> None:
-    """Takes the largest values out until the rest fits."""
-    line, problems, limit = rule
     total = sum(size for size, _, _ in sizes)
-    if total <= limit:
-        return
-    for size, key, inner in sorted(sizes, key=lambda piece: piece[0], reverse=True):
+    # The largest ones go until the rest fits.
+    for size, key, inner in sorted(sizes, key=lambda piece: piece[0], reverse=True) if total > limit else ():
         (kept if inner is None else extra).pop(_clean(key if inner is None else inner), None)
         problems.add(f"Left out, as it is too large: {_named(key, inner)}", line)
         total -= size
         if total <= limit:
-            return
+            break
+    return kept
+
+
+def _pieces(fields: Mapping[str, Any], line: int, problems: Problems) -> list[tuple[str, str | None, Any]]:
+    """The fields, those of `extra` one by one: key, key inside of it, value."""
+    given = fields.get("extra")
+    inner = given.items() if isinstance(given, dict) else ()
+    outer = [(key, None, value) for key, value in fields.items() if key != "extra"]
+    if len(outer) + len(inner) > MAX_FIELDS:
+        problems.add(f"Left out, as there are more than {MAX_FIELDS:,} fields", line)
+    return [*outer, *(("extra", key, value) for key, value in inner)][:MAX_FIELDS]
+
+
+def _size(value: Json) -> int:
+    """Bytes of a value as JSON; about those, of what is short anyway."""
+    if isinstance(value, str):
+        return len(value) if value.isascii() else len(value.encode())
+    return 8 if value is None or isinstance(value, bool | int | float) else len(orjson.dumps(value))
 
 
 def _named(key: str, inner: str | None) -> str:
