@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from marginalia_tui import __version__
+from marginalia_tui.commands.sentences import counted
 from marginalia_tui.domain.errors import MarginaliaError
 from marginalia_tui.headless.output import print_json, print_text
+from marginalia_tui.services.compacting import compact
+from marginalia_tui.services.counting import count_all
 from marginalia_tui.store.integrity import check
+from marginalia_tui.store.store import Store
+from marginalia_tui.store.sweep import sweep
 from marginalia_tui.store.version import HEAD
 from marginalia_tui.studio import Studio
 
@@ -27,9 +32,15 @@ class Finding:
     text: str
 
 
-def examine(home: Path, *, as_json: bool) -> int:
-    """Prints what was found; exit code 1 when something has to be done."""
-    findings = [*_terminal(), _disk(home), *_studio(home)]
+def examine(home: Path, *, as_json: bool, old_versions: bool = False) -> int:
+    """Prints what was found; exit code 1 when something has to be done.
+
+    Args:
+        home: the folder of the studio.
+        as_json: whether it is printed as JSON.
+        old_versions: whether the journal of a sound store is compacted, too.
+    """
+    findings = [*_terminal(), _disk(home), *_studio(home, old_versions)]
     well = all(finding.ok for finding in findings)
     if as_json:
         print_json(
@@ -78,7 +89,7 @@ def _disk(home: Path) -> Finding:
     return Finding("disk", free > LOW_DISK, text if free > LOW_DISK else f"{text}: free some space.")
 
 
-def _studio(home: Path) -> list[Finding]:
+def _studio(home: Path, old_versions: bool) -> list[Finding]:
     try:
         studio = Studio(home)
     except MarginaliaError as error:
@@ -88,6 +99,8 @@ def _studio(home: Path) -> list[Finding]:
         store = [Finding("store", False, problem) for problem in problems] or [
             Finding("store", True, f"{studio.store.path.stat().st_size:,} bytes, schema {HEAD}, no fault found")
         ]
+        if old_versions:
+            store += _compacted(studio.store) if not problems else [Finding("journal", False, "left as it is.")]
         from marginalia_tui.services.models import list_models
 
         with studio.store.read() as tx:
@@ -107,3 +120,30 @@ def _studio(home: Path) -> list[Finding]:
         return [*store, *found, *extensions]
     finally:
         studio.close()
+
+
+def _compacted(store: Store) -> list[Finding]:
+    """Compacts the journal, sweeps what nobody names any more, and tells what each book and the file gained."""
+    # What is not counted yet stays.
+    count_all(store)
+    before = _room(store)
+    found = []
+    for each in compact(store):
+        if each.held:
+            found.append(Finding(f"journal of {each.title!r}", True, f"left as it is: {each.held}"))
+        elif each.versions:
+            text = f"{counted(each.versions, 'old version')} of {counted(each.parts, 'part')} gone"
+            found.append(Finding(f"journal of {each.title!r}", True, text))
+    freed = sum(sweep(store))
+    room = max(_room(store) - before, 0)
+    text = f"{counted(freed, 'text or state', 'texts and states')} freed, {counted(room, 'byte')} to be used again"
+    return [*found, Finding("journal", True, text if freed else "no old version can go")]
+
+
+def _room(store: Store) -> int:
+    """Bytes of the file that hold nothing."""
+    with store.read() as tx:
+        pages, size = (
+            tx.connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in ("freelist_count", "page_size")
+        )
+    return int(pages) * int(size)

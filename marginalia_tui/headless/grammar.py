@@ -68,7 +68,8 @@ def _books(add: Add) -> None:
     shell.add_argument("--plain", action="store_true", help="without moving the cursor, as in a dumb terminal")
     commands = add("commands", "list the commands, or show one")
     commands.add_argument("name", metavar="NAME", nargs="?")
-    add("doctor", "check terminal, store, models and disk, and say what to do")
+    doctor = add("doctor", "check terminal, store, models and disk, and say what to do")
+    doctor.add_argument("--compact", action="store_true", help="drop old versions that the limit of a book hides")
 
 
 def _models(add: Add, verbs: "Group") -> None:

@@ -38,7 +38,7 @@ def do(options: argparse.Namespace, home: Path) -> int:
     if options.verb == "doctor":
         from marginalia_tui.headless.doctor import examine
 
-        return examine(home, as_json=options.json)
+        return examine(home, as_json=options.json, old_versions=options.compact)
     prepare_home(home)
     start_log(home)
     verbs: dict[str, Verb] = import_module(f"marginalia_tui.headless.{_MODULES[options.verb]}").VERBS

@@ -85,7 +85,7 @@ def histories(space: Space, parts: Sequence[str], *, compared: bool = False) -> 
     known = versions_of(space, parts)
     several = {part: some for part, some in known.items() if len(some) > 1 or not compared}
     texts = texts_of_versions(space, (each for some in several.values() for each in some))
-    steps = _steps(space, several)
+    steps = steps_of(space, several)
     return [History(part, tuple(known[part]), texts, steps.get(part, {})) for part in parts if known[part]]
 
 
@@ -111,7 +111,7 @@ def ranked(counts: Mapping[tuple[str, str], int]) -> list[Share]:
     return sorted(found, key=lambda each: (-each.words, each.who))
 
 
-def _steps(space: Space, known: Mapping[str, Sequence[Version]]) -> dict[str, dict[int, Steps]]:
+def steps_of(space: Space, known: Mapping[str, Sequence[Version]]) -> dict[str, dict[int, Steps]]:
     """Part -> number of an applied version -> the texts in the copy of its run, up to the apply."""
     applied = [
         (part, each)

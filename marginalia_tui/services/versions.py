@@ -104,7 +104,7 @@ def read_versions(space: Space, rows: Mapping[str, Sequence[Row[Any]]]) -> dict[
     hashes = {key for some in rows.values() for row in some for key in (row.before, row.after) if key is not None}
     states = space.states(Part, hashes)
     agents = agents_of(space, (row.run for some in rows.values() for row in some))
-    return {uuid: _versions(some, states, agents) for uuid, some in rows.items()}
+    return {uuid: fold_rows(some, states, agents) for uuid, some in rows.items()}
 
 
 def act_of(row: Row[Any], agents: Mapping[str, str], model: str = "") -> Act:
@@ -126,9 +126,16 @@ def agents_of(space: Space, runs: Iterable[str | None]) -> dict[str, str]:
     return {uuid: name for uuid, name in rows_in(space.connection, query, {run for run in runs if run})}
 
 
-def _versions(
-    rows: Sequence[Row[Any]], states: Mapping[bytes, Mapping[str, Any]], agents: Mapping[str, str]
+def fold_rows(
+    rows: Sequence[Any], states: Mapping[bytes, Mapping[str, Any]], agents: Mapping[str, str]
 ) -> list[Version]:
+    """The texts that rows of one part tell of.
+
+    Args:
+        rows: of the journal with their changes, the oldest first, as `rows_of` gives them.
+        states: those that the rows name, by hash.
+        agents: run -> the name of its agent.
+    """
     found: list[Version] = []
     model = ""
     if rows and rows[0].before is not None:

@@ -377,6 +377,27 @@ def test_doctor_names_what_it_found(program: Program) -> None:
     assert {"encoding", "disk", "store"} <= {each["what"] for each in said.json["findings"]}
 
 
+def test_doctor_compacts_old_versions_when_it_is_asked_to(
+    program: Program, novel: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("marginalia_tui.store.history.UNDO_REACH", 2)
+    program("import", str(novel))
+    for number in range(8):
+        program("exec", "--yes", "--book", "The Novel", f'/replace-part-text 1 "Text{number}."')
+    program("exec", "--book", "The Novel", "/set-book-history-limit 2")
+
+    def told(*options: str) -> dict[str, str]:
+        return {each["what"]: each["text"] for each in program("doctor", *options).json["findings"]}
+
+    assert "journal" not in told()
+    found = told("--compact")
+    assert found["journal of 'The Novel'"] == "6 old versions of 1 part gone"
+    assert found["journal"].startswith("12 texts and states freed, ")
+    assert told("--compact")["journal"] == "no old version can go"
+    assert "no fault found" in found["store"]
+    assert program("exec", "--book", "The Novel", "/list-versions 1").json["result"]["total"] == 2
+
+
 def test_a_home_that_is_a_file_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "file"
     path.write_text("x", encoding="utf-8")
