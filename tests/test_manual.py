@@ -23,8 +23,8 @@ DOCUMENTS = {
     **{name: ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")},
 }
 EXPECTED = {
-    "agents", "book", "commands", "console", "extensions", "headless", "import-export", "keys", "library", "lore",
-    "models", "review", "safety", "settings", "shell", "start", "statistics", "troubleshooting",
+    "agents", "book", "commands", "console", "extensions", "headless", "images", "import-export", "keys", "library",
+    "lore", "models", "review", "safety", "settings", "shell", "start", "statistics", "troubleshooting",
 }  # fmt: skip
 COMMON = ("app", "view", "rows", "table", "submit", "confirm", "bar", "result", "form", "ask")
 PLACES = {
@@ -42,8 +42,9 @@ PLACES = {
     "troubleshooting": ("agents", "console"),
     "commands": ("work",),
     "extensions": (),
-    "lore": (),
+    "lore": ("lorebook", "lorebooks", "book", "library"),
     "headless": (),
+    "images": (),
     "shell": (),
 }
 """Page -> the beginnings of the ids of the keys that it may name, beside those of everywhere."""
@@ -180,6 +181,7 @@ def test_a_page_names_only_keys_of_its_screens(name: str, bindings: dict[str, fr
         "library": {"@"},
         "headless": {"/"},
         "shell": {"y", "#"},
+        "lore": {"*"},
     }
     named = {found[0].strip("`") for found in _KEY.finditer(text_of(f"manual/{name}"))}
     assert named - there - signs.get(name, set()) == set()
@@ -229,7 +231,7 @@ def test_every_path_that_is_named_exists(name: str) -> None:
 
 def test_every_file_that_a_document_links_to_exists() -> None:
     for name, path in DOCUMENTS.items():
-        for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
+        for target in re.findall(r"\]\(([^)#]+)\)", re.sub(r"`[^`\n]*`", "", path.read_text(encoding="utf-8"))):
             assert "://" not in target, name
             assert (path.parent / target).exists(), (name, target)
 
