@@ -1,25 +1,35 @@
 """A large book in the hands of its author: opened, searched, measured, changed everywhere and changed back.
 
 The reference of each is the plain work beside it: the rows that it needs, read by sqlite3 and looked through by
-Python.
+Python. The statistics are those of a year in which the author and an agent worked on every day, in this book and in
+twenty others.
 
     python -m bench book
 """
 
+import random
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
+
+from sqlalchemy import insert
 
 from bench.books import Author
 from bench.measure import Figure, keep, show
 from marginalia_tui.commands.context import AlwaysYes
 from marginalia_tui.desk.book import BookDesk
 from marginalia_tui.desk.panels import PanelDesk
+from marginalia_tui.desk.statistics import StatisticsDesk
 from marginalia_tui.domain.items import Book, Entry, Item, Lorebook, Part
+from marginalia_tui.domain.statistics import MINUTE, Calendar, Side
+from marginalia_tui.services.counting import Key, Sums, add_sums, count_all
+from marginalia_tui.services.goals import set_book_goal, set_day_goal
+from marginalia_tui.store import tables
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.studio import Studio
@@ -61,10 +71,45 @@ def _studio(parts: int, entries: int) -> Iterator[Studio]:
             ]
             with studio.store.write(Act(actor="author", label="import", book=BOOK)) as tx:
                 tx.space(LIBRARY).put([*lore, *items, *facts])
+            _work_for_a_year(studio)
             studio.store.checkpoint()
             yield studio
         finally:
             studio.close()
+
+
+def _work_for_a_year(studio: Studio) -> None:
+    """Sums of 365 days for 21 books; 80 stretches of time a day, on one of the books."""
+    count_all(studio.store)
+    chance = random.Random(5)
+    calendar = Calendar()
+    books = [BOOK, *(f"another-{number}" for number in range(20))]
+    sums: dict[Key, Sums] = {}
+    stretches: list[dict[str, object]] = []
+    kinds = (
+        ("open", "me", 20, 15),
+        ("editing", "me", 30, 8),
+        ("generating", "agents", 20, 20),
+        ("running", "agents", 10, 60),
+    )
+    for back in range(1, 366):
+        day = date.today() - timedelta(days=back)
+        for book in books:
+            for side in Side:
+                figures = [chance.randrange(2_000) for _ in range(5)]
+                sums[Key(book, day.isoformat(), side)] = Sums(*figures, 100, 500, 40_000)
+        morning = calendar.start_of(day) + 8 * 60 * MINUTE
+        for kind, side_name, times, longest in kinds:
+            for _ in range(times):
+                began = morning + chance.randrange(14 * 60) * MINUTE
+                ended = began + chance.randint(1, longest) * MINUTE
+                row = {"kind": kind, "side": side_name, "book": chance.choice(books)}
+                stretches.append({**row, "began": began, "ended": ended})
+    with studio.store.write(Act(actor="studio", label="statistics")) as tx:
+        add_sums(tx, sums)
+        tx.connection.execute(insert(tables.activity), stretches)
+        set_day_goal(tx, 500, date.today() - timedelta(days=365))
+        set_book_goal(tx, tx.space(LIBRARY).get(Book, BOOK), 2_000_000, date.today() + timedelta(days=90), date.today())
 
 
 def _with_word(text: str, times: int) -> str:
@@ -83,6 +128,10 @@ def _plain(studio: Studio, query: str, look: Callable[[str], object] = len) -> N
 OUTLINE = "SELECT uuid, parent, created, title, words FROM part WHERE space_id = 1"
 TEXTS = "SELECT t.body FROM part p JOIN text t ON t.hash = p.text WHERE p.space_id = 1"
 LORE = "SELECT e.uuid, e.name, e.filter FROM entry e WHERE e.space_id = 1"
+YEAR = (
+    "SELECT a.began, a.ended, a.kind FROM activity a UNION ALL "
+    "SELECT d.words_added, d.words_deleted, d.day FROM daily d WHERE d.day >= date('now', '-1 year')"
+)
 STATES = "SELECT j.seq, s.data FROM journal j JOIN state s ON s.hash = j.\"after\" WHERE j.kind = 'part'"
 
 
@@ -91,7 +140,8 @@ def _measure(studio: Studio) -> list[Figure]:
     with studio.store.read() as tx:
         last = tx.space(LIBRARY).get(Book, BOOK).active_leaf
     assert last is not None
-    desk, panels = BookDesk(studio), PanelDesk(studio)
+    desk, panels, statistics = BookDesk(studio), PanelDesk(studio), StatisticsDesk(studio)
+    year = f"{date.today() - timedelta(days=365)}..{date.today()}"
 
     def run(line: str) -> Any:
         return studio.commands.start_line(line, scope).future.result()
@@ -106,6 +156,16 @@ def _measure(studio: Studio) -> list[Figure]:
         (Figure("preview activation"), lambda: run(f"/preview-lore-activation {PARTS}"), lambda: _plain(studio, LORE)),
         (Figure("panel of lore"), lambda: panels.look("lore", last), lambda: _plain(studio, LORE)),
         (Figure("search the lore"), lambda: run(f"/search-lore {WORD}"), lambda: _plain(studio, LORE)),
+        (
+            Figure("statistics of a year"),
+            lambda: statistics.look(None, year, lambda: False),
+            lambda: _plain(studio, YEAR),
+        ),
+        (
+            Figure("the same of the book"),
+            lambda: statistics.look(BOOK, year, lambda: False),
+            lambda: _plain(studio, YEAR),
+        ),
         (Figure("who wrote the book"), lambda: run("/blame-book"), lambda: _plain(studio, STATES)),
         (
             Figure("replace 5,000 places"),

@@ -21,6 +21,7 @@ from marginalia_tui.extensions import load_extensions
 from marginalia_tui.llm.keys import Keys
 from marginalia_tui.llm.models import Models
 from marginalia_tui.llm.offline.provider import OfflineProvider
+from marginalia_tui.services.activity import Tracker
 from marginalia_tui.services.backup_auto import AutoBackups
 from marginalia_tui.settings import Settings, load_settings, save_settings
 from marginalia_tui.store.space import LIBRARY
@@ -49,6 +50,7 @@ class Studio:
         self._pace = pace
         self._closed = threading.Event()
         self._backups = AutoBackups(self.store, lambda: self.settings.backups_kept)
+        self.activity = Tracker(self.store)
 
     @cached_property
     def commands(self) -> CommandPool:
@@ -108,6 +110,7 @@ class Studio:
         if "runner" in self.__dict__:
             self.runner.park()
         self._backups.close()
+        self.activity.close()
         if "models" in self.__dict__:
             self.models.close()
         self.store.close()

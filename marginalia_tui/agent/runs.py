@@ -14,6 +14,7 @@ from sqlalchemy import Row, func, insert, select, update
 from marginalia_tui.domain.chat import Usage
 from marginalia_tui.domain.errors import Ambiguous, NotFound, StatusConflict
 from marginalia_tui.domain.runs import ACTIVE, RunStatus
+from marginalia_tui.services.activity import note_answer
 from marginalia_tui.store import tables
 from marginalia_tui.store.spaces import drop_space
 from marginalia_tui.store.store import ReadTx, WriteTx
@@ -235,8 +236,8 @@ def release_copy(tx: WriteTx, run: str, *, keep_journal: bool = False) -> None:
         drop_space(tx, space, keep_journal=keep_journal)
 
 
-def add_usage(tx: WriteTx, run: str, usage: Usage, cost: float) -> None:
-    """Counts a round and its tokens."""
+def add_usage(tx: WriteTx, run: str, usage: Usage, cost: float, seconds: float = 0.0) -> None:
+    """Counts a round and its tokens; `seconds` is how long the model wrote."""
     column = tables.run.c
     tx.connection.execute(
         update(tables.run)
@@ -250,6 +251,7 @@ def add_usage(tx: WriteTx, run: str, usage: Usage, cost: float) -> None:
             cost=column.cost + cost,
         )
     )
+    note_answer(tx, run, usage, seconds)
     tx.touch("run", run)
 
 

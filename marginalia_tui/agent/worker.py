@@ -329,7 +329,7 @@ class Worker:
         cost = (usage.prompt * model.price_in + usage.completion * model.price_out) / 1_000_000
         with self._write("answer") as tx:
             entry = transcript.append_answer(tx, self.run, answer, kept.calls, notice="cut" if cut else None)
-            add_usage(tx, self.run, usage, cost)
+            add_usage(tx, self.run, usage, cost, answer.seconds)
             if kept.notice:
                 transcript.enqueue(tx, self.run, "notice", kept.notice)
         self._rows.append(entry)

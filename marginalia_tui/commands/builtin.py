@@ -23,6 +23,7 @@ from marginalia_tui.commands.suites import (
     replace,
     reshape,
     search,
+    statistics,
     search_library,
     structure,
     summaries,
@@ -36,6 +37,7 @@ def builtin_registry() -> Registry:
     registry.register(read, search, search_library, edit, replace, structure, book, help)
     registry.register(folders, booksettings, trash, backups)
     registry.register(summaries, reshape)
+    registry.register(statistics)
     registry.register(annotations, annotate, history, compare, blame)
     registry.register(lore_read, lore_preview, lore_write, lorebooks, lore_replace, lore_shelf)
     return registry

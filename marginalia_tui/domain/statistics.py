@@ -123,35 +123,39 @@ Stretch = tuple[int, int]
 """Two moments: from, and up to."""
 
 
-def union(stretches: Iterable[Stretch]) -> list[Stretch]:
-    """The time that the stretches cover, each moment once: in order, apart from each other, none empty."""
-    covered: list[Stretch] = []
-    for began, ended in sorted(stretches):
-        if ended <= began:
-            continue
-        if covered and began <= covered[-1][1]:
-            covered[-1] = (covered[-1][0], max(covered[-1][1], ended))
-        else:
-            covered.append((began, ended))
-    return covered
+class Covered:
+    """The time that stretches cover, each moment once. They are added in the order of their beginnings."""
 
+    __slots__ = ("length", "until")
 
-def clipped(stretches: Iterable[Stretch], began: int, ended: int) -> list[Stretch]:
-    """What of the stretches lies between two moments."""
-    cut = ((max(one, began), min(two, ended)) for one, two in stretches)
-    return [(one, two) for one, two in cut if one < two]
+    def __init__(self) -> None:
+        self.length = 0
+        """Microseconds that are covered."""
+        self.until = 0
+        """Up to which moment all was added."""
 
-
-def length(stretches: Iterable[Stretch]) -> int:
-    """Microseconds of stretches that lie apart."""
-    return sum(ended - began for began, ended in stretches)
+    def add(self, began: int, ended: int) -> int:
+        """Adds a stretch; answers from which moment on nothing covered it before (its end: all was covered)."""
+        began = max(began, self.until)
+        if began >= ended:
+            return ended
+        self.length += ended - began
+        self.until = ended
+        return began
 
 
 def by_day(stretches: Iterable[Stretch], calendar: Calendar) -> dict[date, int]:
-    """Day -> microseconds of it that the stretches cover; what passes midnight is split there."""
+    """Day -> microseconds of it that are covered; what passes midnight is split there.
+
+    Args:
+        stretches: in the order of their beginnings; they may overlap.
+        calendar: the days.
+    """
     found: dict[date, int] = {}
+    covered = Covered()
     day, end = date.min, -1
-    for began, ended in union(stretches):
+    for stretch in stretches:
+        began, ended = covered.add(*stretch), stretch[1]
         while began < ended:
             if began >= end:
                 day = calendar.day_of(began)

@@ -24,6 +24,11 @@ _MODULES = {
 }
 """Verb -> the module below this package that does it, imported when it is needed."""
 
+_WRITING = ("import", "exec", "shell", "run")
+"""The verbs that may have written in a book."""
+COUNT_SECONDS = 1.0
+"""How long the end of a verb waits for the statistics at most; the rest is counted another time."""
+
 
 def do(options: argparse.Namespace, home: Path) -> int:
     """Does the verb of the options and returns the exit code.
@@ -45,6 +50,12 @@ def do(options: argparse.Namespace, home: Path) -> int:
     verb = verbs[getattr(options, "action", options.verb)]
     studio = Studio(home, pace=0)
     try:
-        return verb(studio, options)
+        if options.verb in ("run", "shell"):
+            studio.activity.start()
+        code = verb(studio, options)
+        if options.verb in _WRITING:
+            # So that who never opens the app need not count it at each look.
+            studio.activity.count_for(COUNT_SECONDS)
+        return code
     finally:
         studio.close()

@@ -152,7 +152,13 @@ class BaseScreen(Screen[None]):
         """Textual: it is seen again."""
         if self.run is not None:
             self.host.seen(self.run)
+        self._tell_what_is_open()
         self.look_again()
+
+    def _tell_what_is_open(self) -> None:
+        """For the statistics: which book the author has before him, if any."""
+        if self.host.desk is not None and self.is_current:
+            self.host.desk.studio.activity.look_at(self.host.opened if self.mode_name == "book" else None)
 
     def on_looked(self, event: Looked) -> None:
         """Something was committed."""
@@ -163,6 +169,7 @@ class BaseScreen(Screen[None]):
         """The header tells what the app knows."""
         self.watch(self.app, "news", self._refresh_header, init=False)
         self.watch(self.app, "running", self._refresh_header, init=False)
+        self.watch(self.app, "opened", self._tell_what_is_open, init=False)
         self.watch(self, "focused", self._remember_focus, init=False)
 
     def _remember_focus(self, focused: Widget | None) -> None:

@@ -26,6 +26,7 @@ class BookScreen(PanelledScreen):
         Binding("right", "swipe(1)", "version after", show=False, id="book.swipe_after"),
         Binding("o", "outline", "outline", id="book.outline"),
         Binding("i", "facts", "facts of the book", show=False, id="book.facts"),
+        Binding("number_sign", "statistics", "statistics and goals", show=False, id="book.statistics"),
         Binding("x", "export", "export", show=False, id="book.export"),
         Binding("c", "copy", "copy the text", show=False, id="book.copy"),
         Binding("escape", "back", "back", show=False, id="book.back"),
@@ -35,7 +36,7 @@ class BookScreen(PanelledScreen):
         """What needs a part is not offered without one."""
         if action in ("edit", "step", "find", "swipe", "branch", "delete", "copy"):
             return self._view is not None and bool(self._view.parts)
-        if action in ("add", "undo", "redo", "branches", "facts", "export"):
+        if action in ("add", "undo", "redo", "branches", "facts", "statistics", "export"):
             return self._view is not None
         return True
 
@@ -156,6 +157,13 @@ class BookScreen(PanelledScreen):
         changed = await ask_facts(self.host, await self.call(self.desk.book.facts, book))
         if changed:
             await self._command("set-book-info", **changed)
+
+    def action_statistics(self) -> None:
+        """The statistics of the book, and its goals."""
+        from marginalia_tui.screens.statistics import StatisticsScreen
+
+        if self._view is not None:
+            self.app.push_screen(StatisticsScreen(self._view.uuid))
 
     def action_export(self) -> None:
         """Exports the book."""

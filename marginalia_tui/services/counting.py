@@ -102,19 +102,31 @@ class Batch:
 
 
 def count_all(store: Store, closing: Callable[[], bool] = lambda: False, calendar: Calendar | None = None) -> None:
-    """Counts everything that is not counted yet, and keeps the sums; ends between two batches when told to.
+    """Counts everything that is not counted yet, and keeps the sums; ends between two texts when told to.
 
     Args:
         store: the store.
         closing: whether to end.
         calendar: the days; those of the machine's zone when None.
     """
-    while not closing():
-        with store.read() as tx:
-            batch = next_batch(tx)
-        if batch.empty:
-            return
-        keep(store, batch, count(store, batch, calendar or Calendar()))
+
+    def go_on() -> None:
+        if closing():
+            raise _Closing
+
+    try:
+        while not closing():
+            with store.read() as tx:
+                batch = next_batch(tx)
+            if batch.empty:
+                return
+            keep(store, batch, count(store, batch, calendar or Calendar(), go_on))
+    except _Closing:
+        return
+
+
+class _Closing(Exception):
+    """Whoever counts was told to end; what was counted of a batch is counted again another time."""
 
 
 def count_rest(
@@ -126,12 +138,11 @@ def count_rest(
         store: the store.
         calendar: the days.
         batch: the first one.
-        between: called between two batches; it may raise.
+        between: called before each text; it may raise.
     """
     total: dict[Key, Sums] = {}
     while True:
-        add_to(total, count(store, batch, calendar))
-        between()
+        add_to(total, count(store, batch, calendar, between))
         # What is set aside comes first, and stays there for who keeps nothing.
         after = (batch.base, batch.rows[-1].seq) if batch.aside else (batch.end, None)
         with store.read() as tx:
@@ -230,8 +241,17 @@ def _of_apply(tx: ReadTx, rows: Iterable[_Change]) -> frozenset[int]:
 # Counting
 
 
-def count(store: Store, batch: Batch, calendar: Calendar) -> dict[Key, Sums]:
-    """The sums of a batch. It reads texts, in short transactions, and writes nothing."""
+def count(
+    store: Store, batch: Batch, calendar: Calendar, between: Callable[[], None] = lambda: None
+) -> dict[Key, Sums]:
+    """The sums of a batch. It reads texts, in short transactions, and writes nothing.
+
+    Args:
+        store: the store.
+        batch: the changes.
+        calendar: the days.
+        between: called before each text; it may raise.
+    """
     total: dict[Key, Sums] = {}
     for _, of_change in groupby(batch.rows, key=lambda row: row.change):
         rows = list(of_change)
@@ -244,7 +264,7 @@ def count(store: Store, batch: Batch, calendar: Calendar) -> dict[Key, Sums]:
                 add_to(total, {Key(book, day, side): Sums(words_grown=words, chars_grown=chars)})
         if is_written(head.actor, head.label, head.undoes, in_copy=in_copy):
             side = Side.AGENTS if in_copy else Side.ME
-            for book, sums in _written(store, batch, rows):
+            for book, sums in _written(store, batch, rows, between):
                 add_to(total, {Key(book, day, side): _as_sums(sums)})
     return {key: sums for key, sums in total.items() if sums != Sums()}
 
@@ -265,7 +285,9 @@ def _growth(batch: Batch, rows: Iterable[_Change]) -> Iterator[tuple[str, int, i
             yield from ((text.book, sign * text.words, sign * text.chars) for text, sign in ((before, -1), (after, 1)))
 
 
-def _written(store: Store, batch: Batch, rows: list[_Change]) -> Iterator[tuple[str, Written]]:
+def _written(
+    store: Store, batch: Batch, rows: list[_Change], between: Callable[[], None]
+) -> Iterator[tuple[str, Written]]:
     changed = [(row.part, *_sides(batch, row)) for row in rows]
     changed = [(part, before, after) for part, before, after in changed if before.hash != after.hash]
     several = len({part for part, _, _ in changed}) > 1
@@ -274,17 +296,18 @@ def _written(store: Store, batch: Batch, rows: list[_Change]) -> Iterator[tuple[
         # All parts of a change are of one book.
         _, before, after = changed[0]
         book = after.book or before.book
-        yield book, written_across(_edit(store, before, after) for _, before, after in changed)
+        yield book, written_across(_edit(store, before, after, between) for _, before, after in changed)
         return
     for _, before, after in changed:
         if before.hash is None or after.hash is None:
             # What is new or gone as a whole was counted when it was stored.
             yield before.book or after.book, Written(after.words, before.words, after.chars, before.chars)
         else:
-            yield after.book, written_in(*_edit(store, before, after))
+            yield after.book, written_in(*_edit(store, before, after, between))
 
 
-def _edit(store: Store, before: _Text, after: _Text) -> Edit:
+def _edit(store: Store, before: _Text, after: _Text, between: Callable[[], None]) -> Edit:
+    between()
     with store.read() as tx:
         bodies = get_texts(tx.connection, [each for each in (before.hash, after.hash) if each is not None])
     return bodies.get(before.hash or b"", ""), bodies.get(after.hash or b"", "")
