@@ -13,6 +13,7 @@ FORMATS = (
     ("epub", "EPUB", ".epub"),
     ("docx", "Word document", ".docx"),
     ("chat", "chat of SillyTavern, with swipes", ".jsonl"),
+    ("card", "character card (V2)", ".json"),
     ("text", "plain text", ".txt"),
     ("folder", "Markdown, a folder with a file for each part", ""),
     ("longform", "the same for Longform in Obsidian", ""),

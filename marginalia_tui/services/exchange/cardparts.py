@@ -5,11 +5,14 @@ below it. Scenario and name become the turn input of the first part.
 """
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from marginalia_tui.domain.items import Json
+from marginalia_tui.services.exchange.cards import write_card
 from marginalia_tui.services.exchange.looseread import Loose
-from marginalia_tui.services.exchange.lorefile import CardFields, Left, LoreEntry, LoreFile
+from marginalia_tui.services.exchange.lorefile import CardFields, Left, LoreEntry, LoreFile, left_note
+from marginalia_tui.services.exchange.loreimport import read_card_file
 from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, Version
 
 CARD = "card"
@@ -22,6 +25,27 @@ _ENTRIES = (("description", ""), ("personality", ": personality"))
 _KEPT = ("examples", "system_prompt", "post_history", "creator_notes", "version")
 """Fields of a card that have no place in a book: its description is told to models, and creators write to people."""
 _TOLD = {"examples": "mes_example", "post_history": "post_history_instructions", "version": "character_version"}
+
+
+def read_card_book(path: Path) -> tuple[Manuscript, tuple[str, ...]]:
+    """The book that the card in a file becomes, with sentences for the author.
+
+    Raises:
+        NotFound, Invalid, Refused: as in `read_card_file`.
+    """
+    book, left = manuscript_of_card(read_card_file(path))
+    count = sum(each.count() for each in book.lorebooks)
+    told = [f"Its lore has {count:,} {'entry' if count == 1 else 'entries'}."] if count else []
+    return book, tuple(told + [note for note in [left_note(left)] if note])
+
+
+def write_card_book(book: Manuscript) -> bytes:
+    """The card that a book makes, as JSON.
+
+    Raises:
+        Invalid: it can't be written.
+    """
+    return write_card(card_of_manuscript(book))
 
 
 def manuscript_of_card(card: CardFields) -> tuple[Manuscript, tuple[Left, ...]]:
@@ -63,18 +87,14 @@ def manuscript_of_card(card: CardFields) -> tuple[Manuscript, tuple[Left, ...]]:
     return book, (*left, *card.left, *(card.lore.left if card.lore else ()))
 
 
-def card_of_manuscript(book: Manuscript) -> tuple[CardFields, tuple[str, ...]]:
-    """The card that a book makes: the version of the first part that is read is its first message.
-
-    Returns:
-        The card, and sentences about what is not in it.
-    """
+def card_of_manuscript(book: Manuscript) -> CardFields:
+    """The card that a book makes: the version of the first part that is read is its first message."""
     rest = Loose(Loose(book.attributes).object(CARD))
     lore, said = _lore(book.lorebooks)
     first = book.chapters[0]
     versions = list(first.versions())
     empty = not any(each.text for each in versions) and first.title == book.title
-    card = CardFields(
+    return CardFields(
         name=book.title,
         description=said.get("description", ""),
         personality=said.get("personality", ""),
@@ -91,9 +111,6 @@ def card_of_manuscript(book: Manuscript) -> tuple[CardFields, tuple[str, ...]]:
         lore=lore,
         attributes=rest.object("attributes"),
     )
-    more = len(book.chapters) - 1
-    notes = [f"Not in the file: {more:,} part{'' if more == 1 else 's'} behind the first."] if more else []
-    return card, tuple(notes)
 
 
 def _lore(lorebooks: tuple[LoreFile, ...]) -> tuple[LoreFile | None, dict[str, str]]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.services.exchange import files
+from marginalia_tui.services.exchange.cardparts import write_card_book
 from marginalia_tui.services.exchange.chat_writer import write_chat
 from marginalia_tui.services.exchange.docx_writer import write_docx
 from marginalia_tui.services.exchange.epub_writer import write_epub
@@ -51,6 +52,8 @@ def write_manuscript(manuscript: Manuscript, format: str, path: Path, *, force: 
         data = write_docx(manuscript)
     elif wanted == "chat":
         data = write_chat(manuscript).encode()
+    elif wanted == "card":
+        data = write_card_book(manuscript)
     elif wanted == "text":
         data = write_plain_text(tidy(manuscript)).encode()
     else:

@@ -7,6 +7,7 @@ from pathlib import Path
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.archive import Archive
+from marginalia_tui.services.exchange.cardparts import read_card_book
 from marginalia_tui.services.exchange.chat_lines import looks_like_chat
 from marginalia_tui.services.exchange.chat_reader import read_chat
 from marginalia_tui.services.exchange.docx_reader import read_docx
@@ -15,6 +16,7 @@ from marginalia_tui.services.exchange.epub import read_epub
 from marginalia_tui.services.exchange.files import shown
 from marginalia_tui.services.exchange.folder import INDEX, read_folder
 from marginalia_tui.services.exchange.longform import find_index, read_longform
+from marginalia_tui.services.exchange.loreimport import may_be_card
 from marginalia_tui.services.exchange.manuscript import MAX_TITLE, Manuscript, guess_language, one_line
 from marginalia_tui.services.exchange.markdown import read_markdown
 from marginalia_tui.services.exchange.novelwriter import PROJECT, read_novelwriter
@@ -82,6 +84,10 @@ def _read(path: Path, wanted: Format | None, level: int | None) -> tuple[Manuscr
     if wanted in FOLDERS:
         files.size_of_file(path, files.MAX_ARCHIVE_BYTES)
         raise Invalid(f"{shown(path)} is a file: leave the format out, or give the folder that it is in.")
+    if wanted == "card" or (wanted is None and may_be_card(path)):
+        if level is not None:
+            raise Invalid(f"{shown(path)} is a character card, which has no headings: leave the level out.")
+        return _with_format("card", *read_card_book(path))
     container = wanted if wanted in ("epub", "docx") else _container(path) if wanted is None else None
     if container == "epub":
         return _with_format("epub", *read_epub(path, level))
@@ -111,7 +117,7 @@ def _read_folder(path: Path, wanted: Format | None, level: int | None) -> tuple[
         return _with_format("novelwriter", *read_novelwriter(path, level))
     if wanted == "longform":
         return _with_format("longform", *read_longform(path, level))
-    if wanted in ("epub", "docx", "text", "chat"):
+    if wanted in ("epub", "docx", "text", "chat", "card"):
         raise Invalid(f"{shown(path)} is a folder: import it as folder, or give a file in it.")
     return _with_format("folder", *read_folder(path, level))
 

@@ -16,15 +16,17 @@ def left_out(book: Manuscript, format: Format) -> tuple[str, ...]:
         book: the whole book.
         format: that of the file.
     """
-    found = [] if format in WITH_SWIPES else _beside_the_prose(book)
-    if format in WITH_SWIPES:
-        found += _kept_unseen(book)
+    if format == "card":
+        more = len(book.chapters) - 1
+        found = [f"Not in the file: {_some(more, 'part')} behind the first."] if more else []
+    else:
+        found = _kept_unseen(book) if format in WITH_SWIPES else _beside_the_prose(book)
     if book.other_branches:
         branches = _some(book.other_branches, "other branch", "other branches")
         found.append(f"Not in the file: {branches}, {_some(book.other_parts, 'part')} in all.")
     found += [
         f"Not in the file: the lorebook {each.title!r}, {_some(each.count(), 'entry', 'entries')}."
-        for each in book.lorebooks
+        for each in (book.lorebooks if format != "card" else ())
     ]
     return tuple(found)
 

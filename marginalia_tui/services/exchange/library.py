@@ -8,7 +8,7 @@ read is made last. Where it is not the last of its swipes, all of them keep thei
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from marginalia_tui.services.effective import inherited
 from marginalia_tui.services.exchange.export import write_manuscript
 from marginalia_tui.services.exchange.importer import read_manuscript
 from marginalia_tui.services.exchange.leftout import left_out
+from marginalia_tui.services.exchange.lorelibrary import items_of_lore, lore_of_book
 from marginalia_tui.services.exchange.manuscript import SWIPE, Chapter, Manuscript, Version
 from marginalia_tui.services.exchange.recognise import Format, format_named
 from marginalia_tui.services.parts import story_tree
@@ -60,8 +61,11 @@ def import_book(
     checked = check_title(title) if title is not None else None
     imported = read_manuscript(path, format=format, level=level, title=checked)
     book, parts = items_of(store, imported.manuscript)
+    lore = items_of_lore(store.clock, imported.manuscript.lorebooks)
+    if lore:
+        book = replace(book, lorebook=lore[0].uuid)
     with store.write(Act(actor="author", label="import", book=book.uuid)) as tx:
-        tx.space(LIBRARY).put([book, *parts])
+        tx.space(LIBRARY).put([*lore, book, *parts])
     return ImportedBook(
         uuid=book.uuid,
         title=book.title,
@@ -163,6 +167,7 @@ def manuscript_of(tx: ReadTx, book: str) -> Manuscript:
             _chapter(parts[uuid], [parts[each] for each in group])
             for uuid, group in zip(tree.active, groups, strict=True)
         ),
+        lorebooks=(root,) if (root := lore_of_book(space, found)) else (),
         attributes=found.attributes,
         other_branches=sum(leaf not in held for leaf in tree.leaves),
         other_parts=len(tree.rows) - len(held),

@@ -11,6 +11,7 @@ from marginalia_tui.services.backup_format import FORMAT as BACKUP
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.cardbook import read_cardbook
 from marginalia_tui.services.exchange.cards import is_card, read_card
+from marginalia_tui.services.exchange.chat_lines import looks_like_chat
 from marginalia_tui.services.exchange.files import shown
 from marginalia_tui.services.exchange.looseread import load_json, name_line
 from marginalia_tui.services.exchange.lorefile import CardFields, LoreFile
@@ -21,6 +22,7 @@ from marginalia_tui.services.exchange.worldinfo import read_worldinfo
 SUFFIXES = (".json", ".png", ".lorebook", ".story")
 """What files of lorebooks and cards are called."""
 
+_SPEC = b'"chara_card_v'
 _NEWER_CARD, _CARD, _NOVELAI = "ccv3", "chara", "naidata"
 """Keywords of texts in a picture; the newer form of a card wins."""
 
@@ -82,6 +84,16 @@ def read_card_file(path: Path) -> CardFields:
     if source.kind is Kind.OTHER:
         raise Invalid(f"{shown(path)} holds no character card{source.why}: give one as JSON or as a picture.")
     raise Invalid(f"{shown(path)} holds {source.kind.value}: open a book, then bring it in with import-lore.")
+
+
+def may_be_card(path: Path) -> bool:
+    """Whether a file is to be read as a card: by its beginning, and its name where that leaves it open."""
+    files.size_of_file(path, files.MAX_ARCHIVE_BYTES)
+    start = files.read_start(path)
+    if start.startswith(SIGNATURE):
+        return path.suffix.lower() == ".png"
+    is_object = start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    return is_object and (path.suffix.lower() == ".json" or _SPEC in start) and not looks_like_chat(start)
 
 
 def read_source(path: Path) -> Source:

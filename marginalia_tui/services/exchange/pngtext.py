@@ -47,13 +47,15 @@ def png_texts(data: bytes, wanted: Iterable[str], name: str) -> dict[str, str]:
                 if kind == b"IEND":
                     break
                 if start + length + 4 > len(data):
-                    raise Invalid(f"{name} is cut off: it ends in the middle of the picture. Copy it again.")
+                    raise Invalid(f"{name} is cut off: it ends before the picture does. Copy it again.")
                 if kind in _TEXTS and _keyword(data, start, length) in known:
                     _check_length(length, name)
                     stream.crc(kind, stream.call(kind, start, length))
                 else:
                     file.seek(start + length + 4)
-        except (struct.error, SyntaxError) as error:
+        except struct.error:
+            raise Invalid(f"{name} is cut off: it ends before the picture does. Copy it again.") from None
+        except SyntaxError as error:
             raise Invalid(f"{name} is a damaged PNG picture ({error}): copy it again from where it was.") from None
         except ValueError:
             raise Refused(f"A text in {name} unpacks to far more than a card: it was not read.") from None

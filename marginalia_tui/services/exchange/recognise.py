@@ -8,11 +8,21 @@ from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.frontmatter import part_front_matter
 from marginalia_tui.services.exchange.headings import scan
 
-Format = Literal["markdown", "text", "epub", "docx", "chat", "folder", "longform", "novelwriter"]
+Format = Literal["markdown", "text", "epub", "docx", "chat", "card", "folder", "longform", "novelwriter"]
 
-FORMATS: tuple[Format, ...] = ("markdown", "text", "epub", "docx", "chat", "folder", "longform", "novelwriter")
-"""One Markdown file, plain text, EPUB, a Word document, a chat of SillyTavern, a folder of Markdown files, one with the
-index note of Longform, a project of novelWriter."""
+FORMATS: tuple[Format, ...] = (
+    "markdown",
+    "text",
+    "epub",
+    "docx",
+    "chat",
+    "card",
+    "folder",
+    "longform",
+    "novelwriter",
+)
+"""One Markdown file, plain text, EPUB, a Word document, a chat of SillyTavern, a character card, a folder of Markdown
+files, one with the index note of Longform, a project of novelWriter."""
 
 FOLDERS: tuple[Format, ...] = ("folder", "longform", "novelwriter")
 """Those that are folders."""
