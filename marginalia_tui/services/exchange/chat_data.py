@@ -37,8 +37,8 @@ ATTRIBUTES = "attributes"
 
 MAX_DATA = 512 * 1024
 """Bytes of the data of a message, of one of its swipes, or of a header. What goes beyond is pictures and the like."""
-MAX_SHARED = 64 * 1024
-"""Bytes of what holds for a whole message: each of its swipes has it."""
+MAX_SHARED = 16 * 1024 * 1024
+"""Bytes of what holds for a whole message, times its swipes: each of them has it."""
 MAX_FIELDS = 500
 """Fields of a message, those of its `extra` included."""
 MAX_DEPTH = 60

@@ -23,9 +23,15 @@ MAX_PARTS = 100_000
 MAX_SWIPES = 500
 """Swipes of a message."""
 
+MAX_TAGS = 100
+"""Tags of a book."""
+
 _TELLS_NOTHING = ("", "unused")
 """Names of the character in a header that name nobody."""
 _KEYS_NAMED = 12
+_NAMES_NAMED = 5
+_BRANCHES = 100
+"""Branches of a message that are looked at."""
 
 
 @dataclass(slots=True)
@@ -37,6 +43,8 @@ class _Found:
     chapters: list[Chapter] = field(default_factory=list)
     parts: int = 0
     counts: Counter[str] = field(default_factory=Counter)
+    branches: dict[str, None] = field(default_factory=dict)
+    """Names of the chats that branch off from this one."""
     problems: Problems = field(default_factory=Problems)
 
 
@@ -63,11 +71,20 @@ def read_chat(content: bytes, name: str) -> tuple[Manuscript, tuple[str, ...]]:
         found.parts += 1 + len(chapter.swipes)
         found.counts["user"] += each.get("is_user") is True
         found.counts["hidden"] += each.get("is_system") is True
+        found.branches |= dict.fromkeys(_branches(each.get("extra")))
         if found.parts > MAX_PARTS:
             raise Invalid(f"{name} has more than {MAX_PARTS:,} messages and swipes: part it into several files.")
     if not found.chapters:
         raise Invalid(f"{name} is no chat that can be read: not one line of it is a message.")
     return _book(found), tuple(_notes(found))
+
+
+def _branches(extra: Any) -> list[str]:
+    """The chats that branch off at a message, by their names: each is a file of its own."""
+    if not isinstance(extra, dict):
+        return []
+    names = [extra.get("bookmark_link"), *_list(extra, "branches")]
+    return [name for each in names[:_BRANCHES] if (name := name_of(each))]
 
 
 def _book(found: _Found) -> Manuscript:
@@ -87,6 +104,7 @@ def _book(found: _Found) -> Manuscript:
     return Manuscript(
         title=one_line(title),
         author=name_of(own.get("author")),
+        tags=tuple(sorted({name for each in _list(own, "tags")[:MAX_TAGS] if (name := name_of(each))})),
         language=name_of(own.get("language")),
         description=clean(own["description"]).strip() if isinstance(own.get("description"), str) else "",
         chapters=tuple(found.chapters),
@@ -118,7 +136,8 @@ def read_message(message: Mapping[str, Any], line: int, problems: Problems) -> C
     if message.get("extra") is not None and not isinstance(message["extra"], dict):
         problems.add("Left out, as 'extra' is no object", line)
     taken = ("mes", "swipes", "swipe_id", "swipe_info", *data.OF_A_SWIPE)
-    shared = data_of({key: each for key, each in message.items() if key not in taken}, line, problems, data.MAX_SHARED)
+    limit = min(data.MAX_DATA, data.MAX_SHARED // len(swipes.said))
+    shared = data_of({key: each for key, each in message.items() if key not in taken}, line, problems, limit)
     maker = _Maker(line, problems, name_of(message.get("name")), shared)
     shown = {key: message[key] for key in data.OF_A_SWIPE if key in message}
     versions = [
@@ -287,4 +306,17 @@ def _notes(found: _Found) -> list[str]:
         named = ", ".join(f"{name} ({count:,})" for name, count in list(kept.items())[:_KEYS_NAMED])
         more = f" and {len(kept) - _KEYS_NAMED:,} more" if len(kept) > _KEYS_NAMED else ""
         notes.append(f"Kept as data of their parts: {named}{more}.")
-    return notes + found.problems.sentences()
+    return notes + _elsewhere(found) + found.problems.sentences()
+
+
+def _elsewhere(found: _Found) -> list[str]:
+    """Which other files belong to the chat: a branch is a whole chat of its own."""
+    notes: list[str] = []
+    metadata = found.header.get("chat_metadata")
+    if isinstance(metadata, dict) and (main := name_of(metadata.get("main_chat"))):
+        notes.append(f"It is a branch of the chat {main!r}, which is another file.")
+    if names := list(found.branches):
+        named = ", ".join(map(repr, names[:_NAMES_NAMED]))
+        more = f" and {len(names) - _NAMES_NAMED:,} more" if len(names) > _NAMES_NAMED else ""
+        notes.append(f"Not in this file: {'its branch' if len(names) == 1 else 'its branches'} {named}{more}.")
+    return notes

@@ -32,6 +32,8 @@ def _header(book: Manuscript) -> dict[str, Any]:
         for name in ("title", "author", "language", "description")
         if (value := str(getattr(book, name)))
     }
+    if book.tags:
+        own["tags"] = list(book.tags)
     if others := {key: value for key, value in book.attributes.items() if key != data.CHAT}:
         own[data.ATTRIBUTES] = others
     header: dict[str, Any] = dict(kept) if isinstance(kept, dict) else {}

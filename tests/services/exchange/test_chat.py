@@ -128,6 +128,16 @@ def test_a_broken_line_is_named_and_the_rest_comes_in() -> None:
     }
 
 
+def test_branches_in_other_files_are_named() -> None:
+    header = {**HEADER, "chat_metadata": {"main_chat": "Ada - 2025\x1b"}}
+    marked = [message("x", extra={"branches": [f"Branch {number}", None]}) for number in range(7)]
+    _, notes = read(message("x", extra={"bookmark_link": "Checkpoint 1"}), *marked, header=header)
+    assert notes[2:] == (
+        "It is a branch of the chat 'Ada - 2025\u241b', which is another file.",
+        "Not in this file: its branches 'Checkpoint 1', 'Branch 0', 'Branch 1', 'Branch 2', 'Branch 3' and 3 more.",
+    )
+
+
 def test_swipes_are_siblings_of_the_part_that_is_read(store: Store, tmp_path: Path) -> None:
     path = written(tmp_path / "Ada.jsonl", USER, SWIPED, message("He sits down."))
     made = import_book(store, path)
@@ -227,6 +237,7 @@ VERSIONS = st.builds(Version, **FIELDS)
 MANUSCRIPTS = st.builds(
     Manuscript,
     title=NAMES,
+    tags=st.frozensets(NAMES.filter(bool), max_size=2).map(lambda tags: tuple(sorted(tags))),
     author=NAMES,
     language=st.sampled_from(["", "en", "zh"]),
     description=NAMES,

@@ -45,7 +45,7 @@ def test_a_message_of_two_megabytes_comes_in_and_out() -> None:
 
 def test_pictures_in_the_data_are_left_out_by_name() -> None:
     picture = "data:image/png;base64," + "A" * MAX_DATA
-    said = message("a", extra={"image": picture, "api": "x"}, avatar="B" * 70_000, swipes=["a", "b"], swipe_id=0)
+    said = message("a", extra={"image": picture, "api": "x"}, avatar="B" * MAX_DATA, swipes=["a", "b"], swipe_id=0)
     said["swipe_info"] = [{}, {"extra": {"media": picture, "api": "y"}}]
     book, notes = read(said)
     assert {note for note in notes if note.startswith("Left out")} == {
