@@ -20,6 +20,7 @@ from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.services import backup
 from marginalia_tui.services.blame import History, Steps, Writer, steps_of
 from marginalia_tui.services.counting import position
+from marginalia_tui.services.effective import backup_rule, versions_listed
 from marginalia_tui.services.versions import Version, agents_of, fold_rows, rows_of, sizes_of, texts_of_versions
 from marginalia_tui.store import history, tables
 from marginalia_tui.store.content import chunks
@@ -98,21 +99,24 @@ def compact(store: Store, closing: Callable[[], bool] = lambda: False) -> Iterat
         closing: whether to end; it is asked between two batches.
     """
     with store.read() as tx:
-        books = [each for each in tx.space(LIBRARY).books() if each.history_limit and each.deleted is None]
+        books = [each for each in tx.space(LIBRARY).books() if each.deleted is None]
     for book in books:
+        limit = versions_listed(store.home, book)
+        if limit is None:
+            continue
         if closing():
             return
-        yield _compact_book(store, book, closing)
+        yield _compact_book(store, book, limit, closing)
 
 
-def _compact_book(store: Store, book: Book, closing: Callable[[], bool]) -> Compacted:
+def _compact_book(store: Store, book: Book, limit: int, closing: Callable[[], bool]) -> Compacted:
     done = Compacted(book.uuid, book.title)
     counted = _counted_by_backups(store, book)
     with store.read() as tx:
         if _has_copy(tx, book.uuid):
             return replace(done, held="an agent has a working copy of it")
-        bounds = _bounds(tx, book, counted)
-        parts = [] if bounds is None else _long_histories(tx, book)
+        bounds = _bounds(tx, book, limit, counted)
+        parts = [] if bounds is None else _long_histories(tx, book, limit)
     if bounds is None:
         return done
     for start in range(0, len(parts), PARTS):
@@ -136,33 +140,33 @@ def _has_copy(tx: ReadTx, book: str) -> bool:
 
 def _counted_by_backups(store: Store, book: Book) -> int | None:
     """The position behind which changes count for the next backup of a book; None when none is made by itself."""
-    if not (book.backup_changes or book.backup_minutes):
+    if not any(backup_rule(store.home, book)):
         return None
     last = next(iter(backup.list_backups(store, book.uuid)), None)
     return last.position if last else 0
 
 
-def _bounds(tx: ReadTx, book: Book, counted: int | None) -> _Bounds | None:
+def _bounds(tx: ReadTx, book: Book, limit: int, counted: int | None) -> _Bounds | None:
     """None when nothing of the book is free."""
     change = tables.change.c
     of_book = (change.space_id == LIBRARY, change.book == book.uuid)
     reached = select(change.id).where(*of_book, change.undoes.is_(None)).order_by(change.id.desc())
     oldest = tx.connection.execute(reached.limit(1).offset(history.UNDO_REACH - 1)).scalar()
-    if oldest is None or not book.history_limit:
+    if oldest is None:
         return None
     free = frozenset(tx.connection.execute(select(change.id).where(*of_book, change.id < oldest)).scalars())
     last = position(tx) if counted is None else min(position(tx), counted)
-    return _Bounds(book.history_limit, free, last)
+    return _Bounds(limit, free, last)
 
 
-def _long_histories(tx: ReadTx, book: Book) -> list[str]:
+def _long_histories(tx: ReadTx, book: Book, limit: int) -> list[str]:
     """The parts of a book with more rows in the journal than versions are listed."""
     part = tables.part.c
     mine = set(
         tx.connection.execute(select(part.uuid).where(part.space_id == LIBRARY, part.book == book.uuid)).scalars()
     )
     query = "SELECT uuid FROM journal WHERE space_id = ? AND kind = ? GROUP BY uuid HAVING count(*) > ?"
-    rows = tx.connection.exec_driver_sql(query, (LIBRARY, Part.KIND, book.history_limit)).scalars()
+    rows = tx.connection.exec_driver_sql(query, (LIBRARY, Part.KIND, limit)).scalars()
     return sorted(mine.intersection(rows))
 
 

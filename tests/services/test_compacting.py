@@ -19,6 +19,7 @@ from marginalia_tui.services.compacting import Compacted, JournalRow, candidates
 from marginalia_tui.services.counting import count_all
 from marginalia_tui.services.gone import lost
 from marginalia_tui.services.parts import delete_part
+from marginalia_tui.settings import Settings, save_settings
 from marginalia_tui.store import history, tables
 from marginalia_tui.store.integrity import check
 from marginalia_tui.store.journal import Act
@@ -150,6 +151,12 @@ def test_a_book_that_changed_since_the_plan_is_left_as_it_is(store: Store, monke
     monkeypatch.setattr(compacting, "_plan", plan_late)
     assert compacted(store) == [Compacted(hands.book, "The Book")]
     assert rows(store) == size
+
+
+def test_a_book_without_a_limit_of_its_own_has_that_of_all_books(store: Store) -> None:
+    novel(store)
+    save_settings(store.home, Settings(default_history_limit=5))
+    assert [each.versions for each in compacted(store)] == [15]
 
 
 def test_it_ends_between_two_batches(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
