@@ -94,10 +94,10 @@ class Haystack:
 
 _TOKEN = re.compile(
     r"\\(?P<escape>.)"
-    r"|(?P<set>\[\^?[^\]\\\[&|~^-]+\])"
+    r"|(?P<set>\[\^?(?:0-9|A-Z|a-z|[^\]\\\[&|~^-])+\])"
     r"|(?P<behind>\(\?<[=!])"
     r"|(?P<ahead>\(\?[=!])"
-    r"|(?P<open>\((?:\?:|(?![?*])))"
+    r"|(?P<open>\((?:\?(?:a|-i)?:|(?![?*])))"
     r"|(?P<close>\))"
     r"|(?P<bar>\|)"
     r"|(?P<repeat>[*+?][?+]?)"
@@ -109,7 +109,7 @@ _TOKEN = re.compile(
 _WORDS = r"[\w' -]+(?:\|[\w' -]+)*"
 _ALTERNATIVES = re.compile(rf"(?:\\b)?(?:\((?:\?:)?({_WORDS})\)|({_WORDS}))(?:\\b)?")
 """The shape of nearly all of them: words, or one of several."""
-_EDGES, _KINDS = "bB", "sSwWdD"
+_EDGES, _KINDS = "bBAZ", "sSwWdD"
 _DEEPEST = 20
 
 _Needles = tuple[str, ...] | None

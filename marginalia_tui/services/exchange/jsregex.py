@@ -167,6 +167,8 @@ class _Translation:
             return piece
         if kind in "ux" and rest:
             return self._code(piece)
+        if kind == "/":
+            return kind
         return self._letter(kind) if kind.isalnum() else f"\\{kind}"
 
     def _code(self, piece: str) -> str:

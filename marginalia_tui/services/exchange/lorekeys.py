@@ -113,12 +113,6 @@ def keys_of(filter: str, mode: str) -> Keys:
     return Keys(primary=(f"/{_with_slashes(filter)}/ims",))
 
 
-def keys_in(filter: str, mode: str) -> bool:
-    """Whether another program finds what a filter finds, by the keys that stand for it."""
-    keys = keys_of(filter, mode)
-    return not keys.primary or filter_of(keys) in (Filter(filter, mode), Filter(f"{_escaped(filter)}", "regex"))
-
-
 def _needles(keys: Sequence[str], how: Keys, left: list[str]) -> list[_Needle]:
     found = []
     for key in dict.fromkeys(each.strip() for each in keys):
