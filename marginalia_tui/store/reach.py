@@ -22,10 +22,11 @@ def lore_tree(connection: Connection, space_id: int, root: str | None) -> list[s
     below = {uuid: set(orjson.loads(subbooks or "[]")) for uuid, subbooks in connection.execute(query)}
     if root is None or root not in below:
         return []
+    rank = {uuid: place for place, uuid in enumerate(below)}
     found, level = {root: None}, [root]
     while level:
         wanted = set().union(*(below[uuid] for uuid in level))
-        level = [uuid for uuid in below if uuid in wanted and uuid not in found]
+        level = sorted((uuid for uuid in wanted if uuid in rank and uuid not in found), key=rank.__getitem__)
         found.update(dict.fromkeys(level))
     return list(found)
 
