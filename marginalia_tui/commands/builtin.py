@@ -13,6 +13,8 @@ from marginalia_tui.commands.suites import (
     folders,
     help,
     history,
+    images,
+    lore_files,
     lore_preview,
     lore_read,
     lore_replace,
@@ -23,8 +25,8 @@ from marginalia_tui.commands.suites import (
     replace,
     reshape,
     search,
-    statistics,
     search_library,
+    statistics,
     structure,
     summaries,
     trash,
@@ -36,8 +38,8 @@ def builtin_registry() -> Registry:
     registry = Registry()
     registry.register(read, search, search_library, edit, replace, structure, book, help)
     registry.register(folders, booksettings, trash, backups)
-    registry.register(summaries, reshape)
+    registry.register(summaries, reshape, images)
     registry.register(statistics)
     registry.register(annotations, annotate, history, compare, blame)
-    registry.register(lore_read, lore_preview, lore_write, lorebooks, lore_replace, lore_shelf)
+    registry.register(lore_read, lore_preview, lore_write, lorebooks, lore_replace, lore_shelf, lore_files)
     return registry

@@ -2,6 +2,7 @@
 
 Those that nobody named stand in `backups/books` of the home. Their names are made of a uuid and numbers alone: the
 book, the moment, how far the journal was, and whether it was made by itself. Only those that were are ever removed.
+A book with images gives a zip file, one without a single JSON object.
 """
 
 import os
@@ -12,13 +13,15 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
-from marginalia_tui.domain.errors import NotFound, Refused, StoreError
-from marginalia_tui.domain.items import Book
+from marginalia_tui.domain.errors import Invalid, NotFound, Refused, StoreError
+from marginalia_tui.domain.items import Book, Image
 from marginalia_tui.domain.paths import typed_path
-from marginalia_tui.services.backup_format import write_backup, zipped
+from marginalia_tui.services.backup_format import write_backup
+from marginalia_tui.services.backup_zip import write_zip
 from marginalia_tui.services.effective import backup_rule
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.files import shown
+from marginalia_tui.services.images import images_of_book
 from marginalia_tui.store import tables
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import ReadTx, Store
@@ -28,7 +31,7 @@ MINUTE = 60_000_000
 NEWEST = "latest"
 """Stands for the newest backup of the open book."""
 
-_NAME = re.compile(r"([0-9a-f-]{36})\.([0-9]{1,18})\.([0-9]{1,18})\.(auto|hand)\.json")
+_NAME = re.compile(r"([0-9a-f-]{36})\.([0-9]{1,18})\.([0-9]{1,18})\.(auto|hand)\.(?:json|zip)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +100,14 @@ def find_backup(store: Store, name: str, book: str | None) -> Path:
     return typed_path(wanted)
 
 
-def take(store: Store, book: str, path: Path | None = None) -> tuple[Path, int]:
+def take(store: Store, book: str, path: Path | None = None, *, force: bool = False) -> tuple[Path, int]:
     """Makes a backup of a book of the library.
 
     Args:
         store: the store; no transaction may be open.
         book: its uuid.
         path: the file; None puts it with the others in the home. A name that ends in `.zip` gives a zip file.
+        force: replaces a file that stands there.
 
     Returns:
         The file and its size in bytes.
@@ -112,37 +116,56 @@ def take(store: Store, book: str, path: Path | None = None) -> tuple[Path, int]:
         NotFound: there is no such book.
         Invalid, Refused: the file can't be written there, or exists.
     """
-    if path is not None and os.path.lexists(path):
+    if path is not None and os.path.lexists(path) and not force:
         raise Refused(f"{shown(path)} exists already: choose another name.")
     if path is None:
         made = _make(store, book, automatic=False)
         return made.path, made.size
-    files.check_target(path, force=False)
-    data, _, _ = _read(store, book)
-    if path.suffix.lower() == ".zip":
-        data = zipped(data)
-    files.write_file(path, data, force=False)
-    return path.absolute(), len(data)
+    files.check_target(path, force)
+    read = _read(store, book)
+    as_zip = path.suffix.lower() == ".zip"
+    if read.images and not as_zip:
+        raise Invalid(f"The book has images, which only a zip file holds: name it {shown(path.with_suffix('.zip'))}.")
+    return path.absolute(), _write(store, path, read, as_zip=as_zip, force=force)
 
 
-def _read(store: Store, book: str) -> tuple[bytes, int, int]:
-    """The backup, when it was made, and how far the journal was."""
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A backup, when it was made, how far the journal was, and the images that it names."""
+
+    data: bytes
+    made: int
+    position: int
+    images: tuple[Image, ...]
+
+
+def _read(store: Store, book: str) -> _Read:
     made = store.clock.now()
     with store.read() as tx:
         space = tx.space(LIBRARY)
-        return write_backup(space, book, made), made, space.position()
+        named = tuple(placed.image for placed in images_of_book(space, book))
+        return _Read(write_backup(space, book, made), made, space.position(), named)
+
+
+def _write(store: Store, path: Path, read: _Read, *, as_zip: bool, force: bool = False) -> int:
+    """Writes the file, and answers its size in bytes."""
+    if as_zip:
+        return files.write_stream(path, lambda file: write_zip(file, read.data, read.images, store), force)
+    files.write_file(path, read.data, force)
+    return len(read.data)
 
 
 def _make(store: Store, book: str, *, automatic: bool) -> BackupFile:
-    data, made, position = _read(store, book)
+    read = _read(store, book)
     folder = folder_of(store)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"The folder {folder} for backups can't be made: {error.strerror}.") from error
-    path = folder / f"{book}.{made}.{position}.{'auto' if automatic else 'hand'}.json"
-    files.write_file(path, data, force=False)
-    return BackupFile(path, book, made, position, automatic, len(data))
+    as_zip = bool(read.images)
+    name = f"{book}.{read.made}.{read.position}.{'auto' if automatic else 'hand'}.{'zip' if as_zip else 'json'}"
+    size = _write(store, folder / name, read, as_zip=as_zip)
+    return BackupFile(folder / name, book, read.made, read.position, automatic, size)
 
 
 # By themselves.

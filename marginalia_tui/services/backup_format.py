@@ -8,10 +8,9 @@
 The first line alone, closed by a brace, is the head: lists of backups read no more. An item is an object with its
 uuid and the fields that are not as they are by default; a field that is derived, or where somebody reads, is left out.
 Long texts that several notes share (the text that a passage was marked in) stand in `texts`, and are numbers there.
+An image is what its item says of it; its bytes stand beside this object, in a zip file (`backup_zip`).
 """
 
-import io
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -25,8 +24,6 @@ from marginalia_tui.store.space import LIBRARY, Space
 
 FORMAT = "marginalia-backup"
 VERSION = 1
-MEMBER = "book.json"
-"""The name of the backup inside a zip file."""
 LISTS: tuple[type[Item], ...] = (Part, Summary, Annotation, Lorebook, Entry)
 """The kinds of which a backup has a list, under the name of the kind."""
 SHARED = {"annotation": ("basis",)}
@@ -103,11 +100,3 @@ def _plain(item: Item, texts: dict[str, int]) -> dict[str, Any]:
 def _rows(values: Iterable[Any]) -> Iterator[bytes]:
     for place, value in enumerate(values):
         yield (b",\n" if place else b"\n") + orjson.dumps(value)
-
-
-def zipped(data: bytes) -> bytes:
-    """A backup as a zip file, which is where images would be beside it."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(MEMBER, data)
-    return buffer.getvalue()

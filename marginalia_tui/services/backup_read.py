@@ -5,8 +5,6 @@ is kept in the data of its item under `unknown`, or named in the notes.
 """
 
 import re
-import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
@@ -30,17 +28,15 @@ from marginalia_tui.domain.items import (
     Summary,
     item_fields,
 )
-from marginalia_tui.services.backup_format import FORMAT, LEFT_OUT, LISTS, MEMBER, SHARED, VERSION
+from marginalia_tui.services import backup_zip
+from marginalia_tui.services.backup_format import FORMAT, LEFT_OUT, LISTS, SHARED, VERSION
+from marginalia_tui.services.backup_zip import MAX_JSON, BackupImages
 from marginalia_tui.services.books import check_title
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.files import shown
 
 T = TypeVar("T", Part, Summary, Annotation, Lorebook, Entry)
 
-MAX_BYTES = 256 * 1024 * 1024
-"""Bytes of a backup, unpacked: some hundred long novels."""
-MAX_RATIO = 200
-"""How much larger than packed it may be; prose packs to a third."""
 MAX_ITEMS = 500_000
 HEAD_BYTES = 64 * 1024
 UNKNOWN = "unknown"
@@ -85,6 +81,8 @@ class Backup:
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
     """Sentences about what was not taken over as it stands in the file."""
+    images: BackupImages | None = None
+    """Those that its items name; None when they name none."""
 
     def items(self) -> list[Item]:
         """All of them."""
@@ -96,10 +94,15 @@ class _Damaged(Exception):
 
 
 def read_head(path: Path) -> Head | None:
-    """What a file that is a backup, and no zip, says of itself; None when it says nothing of the kind."""
-    line = files.read_start(path, HEAD_BYTES).split(b"\n", 1)[0].rstrip().removesuffix(b",") + b"}"
+    """What a file that is a backup says of itself; None when it says nothing of the kind."""
     try:
-        found = orjson.loads(line)
+        start = (
+            backup_zip.read_json(path, HEAD_BYTES) if backup_zip.is_zip(path) else files.read_start(path, HEAD_BYTES)
+        )
+    except (Invalid, Refused):
+        return None
+    try:
+        found = orjson.loads(start.split(b"\n", 1)[0].rstrip().removesuffix(b",") + b"}")
         return _head(found) if found.get("format") == FORMAT else None
     except (orjson.JSONDecodeError, _Damaged, AttributeError):
         return None
@@ -122,6 +125,8 @@ def read_backup(path: Path) -> Backup:
         Refused: it is too large, or built like an attack.
     """
     data = _bytes(path)
+    if len(data) > MAX_JSON:
+        raise Refused(f"{shown(path)} unpacks to far more than a book: it was not opened.")
     if not _START.match(data):
         raise Invalid(f"{shown(path)} is no backup of a book: import it, if it is a book of another kind.")
     try:
@@ -132,28 +137,34 @@ def read_backup(path: Path) -> Backup:
         ) from None
     del data
     try:
-        return _backup(found)
+        backup = _backup(found)
     except _Damaged as error:
         raise Invalid(f"{shown(path)} is damaged ({error}), nothing of it was taken: choose another backup.") from None
+    return _with_images(backup, path)
 
 
 def _bytes(path: Path) -> bytes:
-    files.size_of_file(path, MAX_BYTES)
-    if not files.read_start(path, 4).startswith(b"PK"):
-        return files.read_file(path, MAX_BYTES)
-    broken = Invalid(f"{shown(path)} is no whole zip file with a backup: choose another one.")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entry = archive.getinfo(MEMBER)
-            if entry.flag_bits & 0x1:
-                raise Refused(f"{shown(path)} is protected by a password: give a backup without one.")
-            large = entry.file_size > MAX_BYTES or entry.file_size > 1_000_000 + MAX_RATIO * entry.compress_size
-            if large or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise Refused(f"{shown(path)} unpacks to far more than a book: it was not opened.")
-            with archive.open(entry) as file:
-                return file.read(MAX_BYTES + 1)
-    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, OSError, ValueError, NotImplementedError) as error:
-        raise broken from error
+    return backup_zip.read_json(path) if backup_zip.is_zip(path) else files.read_file(path, MAX_JSON)
+
+
+def _with_images(backup: Backup, path: Path) -> Backup:
+    """The backup with the images that it names, each of which is there and whole."""
+    # What two say of the same bytes may differ: each is held to them.
+    named = {replace(image, name="", caption=""): image for item in backup.items() for image in images_of(item)}
+    if not named:
+        return backup
+    if not backup_zip.is_zip(path):
+        raise Invalid(
+            f"{shown(path)} names {len(named):,} image(s), which only the zip file of a backup holds: choose that."
+        )
+    found = BackupImages(path, named.values())
+    found.check()
+    return replace(backup, images=found)
+
+
+def images_of(item: Item) -> tuple[Image, ...]:
+    """The images of an item."""
+    return item.images if isinstance(item, Part) else item.cover if isinstance(item, Book) else ()
 
 
 def _backup(found: object) -> Backup:
@@ -278,7 +289,7 @@ class _Reader:
         found: list[Image] = []
         for row in rows:
             if not isinstance(row, dict) or not all(
-                isinstance(row.get(name), kept) for name, kept in _OF_IMAGE.items()
+                type(row.get(name)) is kept for name, kept in _OF_IMAGE.items()
             ):
                 raise _Damaged(f"an image of {_a(kind)} does not fit")
             for name in row.keys() - _OF_IMAGE.keys():

@@ -22,7 +22,7 @@ from marginalia_tui.domain.items import (
     Summary,
     item_fields,
 )
-from marginalia_tui.services.backup_read import Backup
+from marginalia_tui.services.backup_read import Backup, images_of
 from marginalia_tui.services.folders import folder_of_path
 from marginalia_tui.store.content import rows_in
 from marginalia_tui.store.reach import books_with_lore, lore_tree
@@ -58,6 +58,7 @@ def restore_as_new(library: WritableSpace, backup: Backup, uuid: str) -> Restore
     new = _renamed(backup, names)
     folder = folder_of_path(library, list(backup.folder))
     book = replace(new.book, folder=folder.uuid if folder else None)
+    _put_images(library, backup)
     changed = library.put([book, *new.items()[1:]])
     notes = list(backup.notes)
     if backup.folder and folder is None:
@@ -126,6 +127,11 @@ def restore_all(library: WritableSpace, backup: Backup, uuid: str) -> Restored:
     return Restored(uuid, len(new.parts), len(new.entries), changed, tuple(notes))
 
 
+def _put_images(library: WritableSpace, backup: Backup) -> None:
+    if backup.images is not None:
+        backup.images.put(library, (image for item in backup.items() for image in images_of(item)))
+
+
 def check_same(backup: Backup, uuid: str) -> None:
     """Refuses to put a backup in the place of another book.
 
@@ -148,6 +154,7 @@ def sharing(space: Space, uuid: str) -> list[str]:
 
 def _put_in_place(library: WritableSpace, book: Book, new: Backup) -> int:
     """Writes the items of a book and deletes those of it that are no more; answers how many are other than before."""
+    _put_images(library, new)
     changed = len(library.put([book, *new.items()[1:]]))
     kept = {item.uuid for item in new.items()}
     # Notes and summaries first: one that moved to another part has moved by now.

@@ -46,12 +46,13 @@ class Placed:
     image: Image
 
 
-def inspect(data: bytes, name: str) -> tuple[str, int, int]:
-    """What bytes are: media type, width and height in pixels. The whole picture is read once.
+def inspect(data: bytes, name: str, *, whole: bool = True) -> tuple[str, int, int]:
+    """What bytes are: media type, width and height in pixels.
 
     Args:
         data: the bytes.
         name: how they are called in a sentence.
+        whole: reads the whole picture once, to see that it is.
 
     Raises:
         Invalid: they are no picture that is kept, or a damaged one.
@@ -76,7 +77,8 @@ def inspect(data: bytes, name: str) -> tuple[str, int, int]:
         if media_type is None or not width or not height:
             raise Invalid(f"{name} is no picture that can be kept: give a PNG, JPEG, GIF or WebP file.")
         try:
-            found.load()
+            if whole:
+                found.load()
         except _BOMBS:
             raise bomb from None
         except _DAMAGE:

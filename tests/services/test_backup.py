@@ -15,8 +15,9 @@ from marginalia_tui.domain.errors import Invalid, MarginaliaError, NotFound, Ref
 from marginalia_tui.domain.items import Book, Item, Part
 from marginalia_tui.services import backup, backup_read
 from marginalia_tui.services.backup_auto import AutoBackups
-from marginalia_tui.services.backup_format import MEMBER, write_backup, zipped
+from marginalia_tui.services.backup_format import write_backup
 from marginalia_tui.services.backup_read import read_backup, read_head
+from marginalia_tui.services.backup_zip import MEMBER
 from marginalia_tui.services.books import trash_book
 from marginalia_tui.store import integrity
 from marginalia_tui.store.bus import Touched
@@ -79,7 +80,8 @@ def test_a_zip_when_asked(store: Store, full: Full, tmp_path: Path) -> None:
         assert archive.namelist() == [MEMBER]
     plain, _ = backup.take(store, full.book.uuid, tmp_path / "lamp.json")
     assert read_backup(path).items() == read_backup(plain).items()
-    assert read_head(path) is None
+    heads = [read_head(each) for each in (path, plain)]
+    assert [head and (head.title, head.parts, head.words) for head in heads] == [("The Lamp", 4, 19)] * 2
 
 
 def test_f54_no_file_and_no_link_is_written_over(store: Store, full: Full, tmp_path: Path) -> None:
@@ -244,10 +246,10 @@ def test_one_that_is_too_large_is_not_opened(
     store: Store, full: Full, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, size = backup.take(store, full.book.uuid, tmp_path / "lamp.json")
-    monkeypatch.setattr(backup_read, "MAX_BYTES", size - 1)
+    monkeypatch.setattr(backup_read, "MAX_JSON", size - 1)
     with pytest.raises(Invalid, match="too large"):
         read_backup(path)
-    monkeypatch.setattr(backup_read, "MAX_BYTES", size)
+    monkeypatch.setattr(backup_read, "MAX_JSON", size)
     monkeypatch.setattr(backup_read, "MAX_ITEMS", 3)
     with pytest.raises(Invalid, match="more than 3 items"):
         read_backup(path)
@@ -256,17 +258,21 @@ def test_one_that_is_too_large_is_not_opened(
 def test_f53_a_zip_is_read_by_name_with_limits(store: Store, full: Full, tmp_path: Path) -> None:
     data = written(store, full.book.uuid)
     path = tmp_path / "lamp.zip"
-    path.write_bytes(any_zip({"../../evil": b"x", "/etc/evil": b"x", MEMBER: data}))
-    assert read_backup(path).book.title == "The Lamp"
+    for name in ("../../evil", "/etc/evil", "images\\..\\..\\evil", "C:/evil"):
+        path.write_bytes(any_zip({name: b"x", MEMBER: data}))
+        with pytest.raises(Refused, match="leads outside"):
+            read_backup(path)
     assert sorted(os.listdir(tmp_path)) == ["home", "lamp.zip"]
+    path.write_bytes(any_zip({"readme.txt": b"x", MEMBER: data}))
+    assert read_backup(path).book.title == "The Lamp"
     path.write_bytes(any_zip({"other.json": data}))
     with pytest.raises(Invalid, match="no whole zip file"):
         read_backup(path)
-    whole = zipped(data)
+    whole = any_zip({MEMBER: data})
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(Invalid, match="no whole zip file"):
         read_backup(path)
-    path.write_bytes(zipped(b'{"format":"marginalia-backup"' + b" " * 60_000_000))
+    path.write_bytes(any_zip({MEMBER: b'{"format":"marginalia-backup"' + b" " * 60_000_000}))
     with pytest.raises(Refused, match="unpacks to far more"):
         read_backup(path)
 

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from marginalia_tui.domain.errors import Invalid, NotFound, Refused
 
@@ -136,10 +137,10 @@ def check_target(path: Path, force: bool) -> None:
         raise Refused(f"{shown(path)} exists already: choose another name, or replace it with --force.")
 
 
-def _new_file(path: Path, data: bytes) -> None:
+def _new_file(path: Path, fill: Callable[[BinaryIO], object]) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     with os.fdopen(handle, "wb") as file:
-        file.write(data)
+        fill(file)
 
 
 def _sync(path: Path) -> None:
@@ -185,18 +186,28 @@ def write_file(path: Path, data: bytes, force: bool) -> None:
         Invalid: the folder does not exist, the path is a folder, or the name can't be used.
         Refused: it exists and `force` is not given; it is a link; the disk is full or may not be written to.
     """
+    write_stream(path, lambda file: file.write(data), force)
+
+
+def write_stream(path: Path, fill: Callable[[BinaryIO], object], force: bool) -> int:
+    """Writes a file whole or not at all, by a function that is given the open file; returns its size in bytes.
+
+    Raises:
+        Invalid, Refused: as `write_file`; also what `fill` raises, and nothing is written then.
+    """
     check_target(path, force)
     if path.is_dir():
         raise Invalid(f"{shown(path)} is a folder: name a file in it.")
     made = _beside(path)
 
     def make() -> None:
-        _new_file(made, data)
+        _new_file(made, fill)
         _sync(made)
         _move(made, path, force)
         _settle(path.parent)
 
     _all_or_nothing(path, make, lambda: made.unlink(missing_ok=True))
+    return path.stat().st_size
 
 
 def _remove(folder: Path) -> None:
@@ -224,7 +235,7 @@ def write_folder(path: Path, files: Iterable[tuple[str, bytes]], replace: bool) 
     def make() -> None:
         made.mkdir()
         for name, data in files:
-            _new_file(made / name, data)
+            _new_file(made / name, lambda file, data=data: file.write(data))
         # All at once: to wait for each of 5,000 files takes a hundred times as long.
         os.sync()
         if replace:
