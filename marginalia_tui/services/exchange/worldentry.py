@@ -8,7 +8,10 @@ as the rest of the entry still says what it said when it went out.
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from hashlib import blake2b
 from typing import Any
+
+import orjson
 
 from marginalia_tui.domain.items import Json
 from marginalia_tui.services.exchange.looseread import LARGEST, Loose, name_line, same
@@ -254,15 +257,21 @@ def _ours(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 def _with_ours(entry: LoreEntry, flat: Mapping[str, Any], ours: Mapping[str, Any]) -> LoreEntry:
     """The entry with the fields that world info has no place for, where the rest still says what it said."""
-    wanted = {name: value for name, value in Loose(ours).object("fields").items() if _fits(name, value)}
-    given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in wanted.items()}
-    written = _written(replace(entry, **given), 0)
-    for name in list(given):
-        said = [each for each in SAID_BY[name] if each in TEMPLATE]
-        if any(not same(written[each], flat.get(each, TEMPLATE[each])) for each in said):
-            del given[name]
-    attributes = {name: value for name, value in Loose(ours).object("attributes").items() if name != KEPT}
+    loose = Loose(ours)
+    said = loose.object("said")
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in loose.object("fields").items()
+        if _fits(name, value) and (not SAID_BY[name] or said.get(name) == _said(name, flat))
+    }
+    attributes = {name: value for name, value in loose.object("attributes").items() if name != KEPT}
     return replace(entry, **given, attributes=attributes)
+
+
+def _said(name: str, flat: Mapping[str, Any]) -> str:
+    """A mark of what world info says of a field, another one when somebody changed it."""
+    values = [flat.get(each, TEMPLATE.get(each)) for each in SAID_BY[name]]
+    return blake2b(orjson.dumps(values, option=orjson.OPT_SORT_KEYS), digest_size=6).hexdigest()
 
 
 _DEFAULTS = {each.name: each.default for each in fields(LoreEntry) if each.name in SAID_BY}
@@ -301,7 +310,8 @@ def write_entry(entry: LoreEntry, place: int) -> dict[str, Any]:
     said = _plain(merged)[0]
     beside = {name: _json(getattr(entry, name)) for name in SAID_BY if getattr(entry, name) != getattr(said, name)}
     others = {name: value for name, value in entry.attributes.items() if name != KEPT}
-    ours = {name: value for name, value in (("fields", beside), ("attributes", others)) if value}
+    marks = {name: _said(name, merged) for name in beside if SAID_BY[name]}
+    ours = {name: value for name, value in (("fields", beside), ("said", marks), ("attributes", others)) if value}
     if ours:
         merged = {**merged, f"{EXTENSIONS}/{OURS}": ours}
     return unflatten(merged)
