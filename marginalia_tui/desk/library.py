@@ -15,6 +15,7 @@ FORMATS = (
     ("chat", "chat of SillyTavern, with swipes", ".jsonl"),
     ("card", "character card (V2)", ".json"),
     ("text", "plain text", ".txt"),
+    ("backup", "backup with all that belongs to the book", ".zip"),
     ("folder", "Markdown, a folder with a file for each part", ""),
     ("longform", "the same for Longform in Obsidian", ""),
 )

@@ -40,7 +40,7 @@ def build(version: str) -> argparse.ArgumentParser:
     return top
 
 
-_FORMATS = ("markdown", "text", "epub", "docx", "chat", "card", "folder", "longform")
+_FORMATS = ("markdown", "text", "epub", "docx", "chat", "card", "backup", "folder", "longform")
 
 
 def _books(add: Add) -> None:

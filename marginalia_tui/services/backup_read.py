@@ -143,6 +143,20 @@ def read_backup(path: Path) -> Backup:
     return _with_images(backup, path)
 
 
+def is_backup(path: Path) -> bool:
+    """Whether a file begins as a backup does, plain or zipped.
+
+    Raises:
+        NotFound, Refused: there is nothing at the path, or it may not be read.
+    """
+    if not backup_zip.is_zip(path):
+        return _START.match(files.read_start(path, HEAD_BYTES)) is not None
+    try:
+        return _START.match(backup_zip.read_json(path, HEAD_BYTES)) is not None
+    except (Invalid, Refused):
+        return False  # of another kind, or one whose reader says what is wrong with it
+
+
 def _bytes(path: Path) -> bytes:
     return backup_zip.read_json(path) if backup_zip.is_zip(path) else files.read_file(path, MAX_JSON)
 
@@ -288,9 +302,7 @@ class _Reader:
         """The images of an item; what they say of themselves is only believed where the bytes say it too."""
         found: list[Image] = []
         for row in rows:
-            if not isinstance(row, dict) or not all(
-                type(row.get(name)) is kept for name, kept in _OF_IMAGE.items()
-            ):
+            if not isinstance(row, dict) or not all(type(row.get(name)) is kept for name, kept in _OF_IMAGE.items()):
                 raise _Damaged(f"an image of {_a(kind)} does not fit")
             for name in row.keys() - _OF_IMAGE.keys():
                 self.notes[f"The field {name[:60]!r} of an image is not known here and was left out"] += 1

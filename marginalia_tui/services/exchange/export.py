@@ -43,6 +43,8 @@ def write_manuscript(manuscript: Manuscript, format: str, path: Path, *, force: 
         return write_longform(manuscript, path, force=force)
     if wanted == "folder":
         return write_folder(manuscript, path, force=force)
+    if wanted == "backup":
+        raise RuntimeError("a backup is written from the library, which has more than a manuscript")
     files.check_target(path, force)
     if path.is_dir():
         raise Invalid(f"{shown(path)} is a folder: name a file in it.")

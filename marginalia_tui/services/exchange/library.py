@@ -7,16 +7,22 @@ Siblings stand in the order of their making, and whoever goes down a branch take
 read is made last. Where it is not the last of its swipes, all of them keep their places in an attribute.
 """
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.words import count_words
+from marginalia_tui.services.backup import take
+from marginalia_tui.services.backup_read import Backup, is_backup, read_backup
+from marginalia_tui.services.backup_restore import restore_as_new
 from marginalia_tui.services.books import check_title
 from marginalia_tui.services.effective import inherited
 from marginalia_tui.services.exchange.export import write_manuscript
+from marginalia_tui.services.exchange.files import shown
 from marginalia_tui.services.exchange.importer import read_manuscript
 from marginalia_tui.services.exchange.leftout import left_out
 from marginalia_tui.services.exchange.lorelibrary import items_of_lore, lore_of_book
@@ -59,6 +65,11 @@ def import_book(
         StoreError: the store can't be written.
     """
     checked = check_title(title) if title is not None else None
+    wanted = format_named(format) if format is not None else None
+    if wanted == "backup" or (wanted is None and os.path.isfile(path) and is_backup(path)):
+        if level is not None:
+            raise Invalid(f"{shown(path)} is a backup, whose parts are what they were: leave the level out.")
+        return _import_backup(store, read_backup(path), checked)
     imported = read_manuscript(path, format=format, level=level, title=checked)
     book, parts = items_of(store, imported.manuscript)
     lore = items_of_lore(store.clock, imported.manuscript.lorebooks)
@@ -74,6 +85,25 @@ def import_book(
         words=sum(count_words(part.text) for part in parts),
         format=imported.format,
         notes=imported.notes,
+    )
+
+
+def _import_backup(store: Store, backup: Backup, title: str | None) -> ImportedBook:
+    """A new book with all that a backup holds: parts and swipes, lore, summaries, notes, images."""
+    uuid = store.clock.new_uuid()
+    if title is not None:
+        backup = replace(backup, book=replace(backup.book, title=title))
+    with store.write(Act(actor="author", label="import", book=uuid)) as tx:
+        done = restore_as_new(tx.space(LIBRARY), backup, uuid)
+    places = {part.parent for part in backup.parts}
+    return ImportedBook(
+        uuid=uuid,
+        title=backup.book.title,
+        parts=done.parts,
+        swipes=len(backup.parts) - len(places),
+        words=sum(count_words(part.text) for part in backup.parts),
+        format="backup",
+        notes=done.notes,
     )
 
 
@@ -139,6 +169,9 @@ def export_book(store: Store, book: str, format: str, path: Path, *, force: bool
         Invalid, Refused: as in `write_manuscript`.
     """
     wanted = format_named(format)
+    if wanted == "backup":
+        written, bytes_of_it = take(store, book, path, force=force)
+        return Exported(written, bytes_of_it)
     with store.read() as tx:
         manuscript = manuscript_of(tx, book)
     size = write_manuscript(manuscript, wanted, path, force=force)

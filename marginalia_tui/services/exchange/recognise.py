@@ -8,7 +8,7 @@ from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.frontmatter import part_front_matter
 from marginalia_tui.services.exchange.headings import scan
 
-Format = Literal["markdown", "text", "epub", "docx", "chat", "card", "folder", "longform", "novelwriter"]
+Format = Literal["markdown", "text", "epub", "docx", "chat", "card", "backup", "folder", "longform", "novelwriter"]
 
 FORMATS: tuple[Format, ...] = (
     "markdown",
@@ -17,12 +17,13 @@ FORMATS: tuple[Format, ...] = (
     "docx",
     "chat",
     "card",
+    "backup",
     "folder",
     "longform",
     "novelwriter",
 )
-"""One Markdown file, plain text, EPUB, a Word document, a chat of SillyTavern, a character card, a folder of Markdown
-files, one with the index note of Longform, a project of novelWriter."""
+"""One Markdown file, plain text, EPUB, a Word document, a chat of SillyTavern, a character card, a backup of
+the studio, a folder of Markdown files, one with the index note of Longform, a project of novelWriter."""
 
 FOLDERS: tuple[Format, ...] = ("folder", "longform", "novelwriter")
 """Those that are folders."""
