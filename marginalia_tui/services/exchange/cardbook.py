@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from marginalia_tui.services.exchange.looseread import Loose, same
+from marginalia_tui.services.exchange.looseread import Loose, beyond
 from marginalia_tui.services.exchange.lorefile import LoreEntry, LoreFile
 from marginalia_tui.services.exchange.worldentry import (
     EXTENSIONS,
@@ -100,7 +100,7 @@ def read_cardbook(data: Mapping[str, Any], title: str = "") -> LoreFile:
     def read(row: Mapping[str, Any], place: int, called: str) -> tuple[LoreEntry, list[str]]:
         entry, left = _read(row, place, called, depth)
         again = flatten(card_entry(write_entry(entry, place)))
-        rest = {name: value for name, value in flatten(row).items() if not same(again.get(name), value)}
+        rest = beyond(flatten(row), again)
         if rest:
             entry = replace(entry, attributes={**entry.attributes, CARD: rest})
         return entry, left
@@ -191,7 +191,11 @@ def card_entry(raw: Mapping[str, Any]) -> dict[str, Any]:
     names = {**TEMPLATE, **raw}
     position = names["position"]
     row: dict[str, Any] = {ours: names[theirs] for ours, theirs in _NAMES.items() if theirs in names}
-    row |= {"name": names["comment"], "enabled": names["disable"] is False, "position": _POSITIONS[position != 0]}
+    row |= {
+        "name": names.get("name", names["comment"]),
+        "enabled": names["disable"] is False,
+        "position": _POSITIONS[position != 0],
+    }
     if row["case_sensitive"] is None:
         del row["case_sensitive"]
     extensions = {ours: names[theirs] for ours, theirs in _EXTENSIONS.items() if theirs in names}

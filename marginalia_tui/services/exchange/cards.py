@@ -13,7 +13,7 @@ import orjson
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Json
 from marginalia_tui.services.exchange.cardbook import read_cardbook, write_cardbook
-from marginalia_tui.services.exchange.looseread import Loose, name_line, same
+from marginalia_tui.services.exchange.looseread import Loose, beyond, name_line
 from marginalia_tui.services.exchange.lorefile import CardFields, counted
 
 SPECS = ("chara_card_v2", "chara_card_v3")
@@ -79,8 +79,8 @@ def read_card(found: Mapping[str, Any], name: str = "") -> CardFields:
     written = _data(card)
     rest = {
         key: value
-        for key, value in data.items()
-        if not same(written.get(key), value) and (key != _BOOK or card.lore is None) and not (flat and key == DATA)
+        for key, value in beyond(data, written).items()
+        if (key != _BOOK or card.lore is None) and not (flat and key == DATA)
     }
     outer = {} if flat else {key: value for key, value in found.items() if key != DATA}
     if flat:

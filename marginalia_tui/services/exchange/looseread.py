@@ -41,7 +41,7 @@ def load_json(data: bytes, name: str) -> Any:
         try:
             found = orjson.loads(decode(data, name).text)
         except orjson.JSONDecodeError as error:
-            if "ecursion" in error.msg:
+            if "depth" in error.msg:
                 raise Invalid(f"{name} is nested too deeply for a file of its kind: nothing of it was taken.") from None
             raise Invalid(
                 f"{name} is damaged at line {error.lineno:,}, column {error.colno:,} (it is no JSON there): mend it, "
@@ -74,6 +74,11 @@ def same(one: object, other: object) -> bool:
     if type(one) is not type(other) or one != other:
         return False
     return not (one and isinstance(one, dict | list)) or orjson.dumps(one) == orjson.dumps(other)
+
+
+def beyond(found: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an object that another one lacks, or says something else in."""
+    return {name: value for name, value in found.items() if name not in written or not same(written[name], value)}
 
 
 def name_line(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from marginalia_tui.domain.items import Json
-from marginalia_tui.services.exchange.looseread import LARGEST, Loose, name_line, same
+from marginalia_tui.services.exchange.looseread import LARGEST, Loose, beyond, name_line, same
 from marginalia_tui.services.exchange.lorefile import LoreEntry
 from marginalia_tui.services.exchange.lorekeys import Keys, Logic, filter_of, keys_of
 
@@ -123,7 +123,7 @@ def read_entry(
     if ours:
         entry = _with_ours(entry, flat, ours)
     written = _written(entry, place)
-    kept = {name: value for name, value in flat.items() if not same(written.get(name), value)}
+    kept = beyond(flat, written)
     kept |= {
         name: value
         for name, value in TEMPLATE.items()

@@ -75,7 +75,7 @@ def test_a_foreign_file_goes_out_as_it_came(rows: list[dict[str, Any]]) -> None:
     for row, out in zip(entries.values(), written, strict=True):
         for name, value in row.items():
             if name not in ("uid", "displayIndex"):
-                assert orjson.dumps(out.get(name)) == orjson.dumps(value), name
+                assert name in out and orjson.dumps(out[name]) == orjson.dumps(value), name
     back = read_worldinfo(made, "X")
     assert set(back.left) == set(found.left)
     assert replace(back, left=()) == replace(found, left=())
