@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from marginalia_tui.domain.items import Json
+from marginalia_tui.domain.visible import visible_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +127,25 @@ def counted(names: Iterable[str]) -> tuple[Left, ...]:
     return tuple(Left(name, number) for name, number in numbers.items())
 
 
-def left_note(left: Iterable[Left]) -> str:
-    """A sentence for the author that names what was not taken over; empty when nothing was left."""
-    told = ", ".join(f"{each.what} ({each.count:,})" for each in left)
-    return f"Kept as data, without effect here: {told}." if told else ""
+_MOST = 30
+"""Names in a sentence."""
+
+
+def left_note(left: Iterable[Left], *, out: bool = False) -> str:
+    """A sentence for the author that names what was not taken over; empty when nothing was left.
+
+    Args:
+        left: names and numbers.
+        out: whether it is about a file that was written.
+    """
+    names = [f"{visible_line(each.what[:60])} ({each.count:,})" for each in left]
+    if not names:
+        return ""
+    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+    told = f"{', '.join(names[:_MOST])}{more}"
+    if out:
+        return f"In the file for this studio alone, since other programs have no place for it: {told}."
+    return f"Kept as data, without effect here: {told}."
 
 
 def from_below(edges: Sequence[Iterable[int]]) -> Iterator[tuple[int, list[int], int]]:

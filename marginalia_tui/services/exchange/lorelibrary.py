@@ -58,7 +58,9 @@ def items_of_lore(clock: Clock, lorebooks: Sequence[LoreFile]) -> list[Item]:
     return items
 
 
-def add_lore(space: WritableSpace, book: str, lorebook: LoreFile, parent: str | None = None) -> Lorebook:
+def add_lore(
+    space: WritableSpace, book: str, lorebook: LoreFile, parent: str | None = None, *, name: str | None = None
+) -> tuple[Lorebook, str | None]:
     """Puts a lorebook, with those below it, into the lore of a book.
 
     Args:
@@ -66,16 +68,20 @@ def add_lore(space: WritableSpace, book: str, lorebook: LoreFile, parent: str | 
         book: the uuid of the book.
         lorebook: what comes in.
         parent: the lorebook that it stands below; without it the root, and it is the root of a book that has none.
+        name: another name for it.
+
+    Returns:
+        The lorebook, and the one above it.
 
     Raises:
         NotFound: the parent was deleted meanwhile.
     """
-    items = items_of_lore(space.tx.store.clock, [lorebook])
+    wanted = lorebook if name is None else replace(lorebook, title=name)
+    items = items_of_lore(space.tx.store.clock, [wanted])
     root = items[0]
     assert isinstance(root, Lorebook)
     space.put(items)
-    lore.link_lorebook(space, book, root.uuid, parent)
-    return root
+    return root, lore.link_lorebook(space, book, root.uuid, parent)
 
 
 def lore_of(space: Space, root: str) -> LoreFile:
