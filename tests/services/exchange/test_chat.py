@@ -13,7 +13,10 @@ from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.services.exchange.chat_reader import read_chat
 from marginalia_tui.services.exchange.chat_writer import write_chat
 from marginalia_tui.services.exchange.importer import read_manuscript
+from marginalia_tui.services.exchange.leftout import left_out
 from marginalia_tui.services.exchange.library import export_book, import_book, manuscript_of
+from marginalia_tui.services.exchange.lorefile import LoreEntry, LoreFile
+from marginalia_tui.services.exchange.lorelibrary import add_lore
 from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, Version
 from marginalia_tui.services.parts import branch_part, create_part, story_tree, switch_branch
 from marginalia_tui.store.journal import Act
@@ -202,6 +205,22 @@ def test_a_book_with_branches_goes_out_as_the_one_that_is_read(store: Store, tmp
         assert read_manuscript(out.path).manuscript.chapters == manuscript_of(tx, book.uuid).chapters
     told = export_book(store, book.uuid, "markdown", tmp_path / "out.md").notes
     assert told[0] == "Not in the file: 2 swipes."
+
+
+def test_what_a_file_does_not_hold_is_told_by_name_and_number(store: Store, tmp_path: Path) -> None:
+    made = import_book(store, written(tmp_path / "Ada.jsonl", USER, SWIPED))
+    lore = LoreFile(title="The Quay", entries=(LoreEntry(name="Lamp"),), below=(LoreFile(title="Below"),))
+    with store.write(Act(actor="author", label="test", book=made.uuid)) as tx:
+        add_lore(tx.space(LIBRARY), made.uuid, lore)
+    told = export_book(store, made.uuid, "chat", tmp_path / "out.jsonl").notes
+    assert told == ("Not in the file: the lorebook 'The Quay', 1 entry.",)
+    told = export_book(store, made.uuid, "folder", tmp_path / "out").notes
+    assert told == ("Not in the file: 2 swipes, 2 turn inputs, 2 message headers.", *told[1:])
+    with store.read() as tx:
+        book = manuscript_of(tx, made.uuid)
+    titled = replace(book, chapters=(Chapter(title="One", text="a", after=(Version(title="Two"),)),), lorebooks=())
+    assert left_out(titled, "chat") == ("2 titles kept as data of the messages, which chat programs do not show.",)
+    assert left_out(replace(titled, chapters=(Chapter(title="One", text="a"),)), "epub") == ()
 
 
 def test_a_new_part_in_a_chat_has_its_date_and_the_name_of_the_character(store: Store, tmp_path: Path) -> None:
