@@ -29,7 +29,7 @@ EXPECTED = {
 COMMON = ("app", "view", "rows", "table", "submit", "confirm", "bar", "result", "form", "ask")
 PLACES = {
     "library": ("library", "trash", "picker"),
-    "book": ("book", "edit", "replace", "spelling", "select", "jump", "page", "find", "branches", "outline"),
+    "book": ("book", "edit", "replace", "spelling", "select", "lookup", "jump", "page", "find", "branches", "outline"),
     "agents": ("agents",),
     "console": ("agents", "console", "transcript"),
     "review": ("agents", "console", "review", "diff", "text_editor", "book"),

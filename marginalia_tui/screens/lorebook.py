@@ -61,7 +61,7 @@ class LorebookScreen(LorePanes):
             return view is not None
         if action == "take_out":
             return at_tree and self.place is not None and view is not None and bool(view.book)
-        if action == "sort":
+        if action in ("sort", "search"):
             return view is not None and bool(view.entries)
         if action == "other_part":
             return self.preview is not None

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 NO_LORE = "This book has no lore.\n\nn  writes the first entry\nb  makes a lorebook\nl  links one that there is"
 NO_BOOK = "No book is open.\n\nF2  shows the library"
 NO_ENTRIES = "This lorebook has no entries.\n\nn  writes the first"
-NOT_USED = "No entries here."
 NOTHING_FITS = "No entry fits.\n\nEsc  shows all again"
 
 
@@ -264,7 +263,10 @@ class LorePanes(BaseScreen):
             from marginalia_tui.desk.lorebook import Wanted
 
             self._wanted = Wanted()
-        self.shelf.empty = NO_LORE if view.book else NOT_USED
+        self.shelf.empty = NO_LORE
+        self.set_class(not view.lorebooks, "-empty")
+        if not view.lorebooks:
+            self.show_pane("tree")
         self.shelf.show(rows, key=self._first_place(view) if first else None)
         self._choose()
         self.say_where(f"{view.title} > Lore" if view.book else f"Lorebook {view.title}", _facts(view))
@@ -281,6 +283,7 @@ class LorePanes(BaseScreen):
         self.view = self.preview = self.entry = self._arranged = None
         self._places, self._lines = {}, {}
         self.shelf.empty = NO_BOOK
+        self.add_class("-empty")
         self.shelf.show([])
         self.table.show([])
         self._show_entry()
@@ -464,6 +467,8 @@ class LorePanes(BaseScreen):
 
 def _facts(view: "LoreView") -> str:
     lorebooks = len(view.choices())
+    if not lorebooks:
+        return "no lore"
     books = "1 lorebook" if lorebooks == 1 else f"{lorebooks:,} lorebooks"
     entries = "1 entry" if len(view.entries) == 1 else f"{len(view.entries):,} entries"
     return f"{books}  {entries}"

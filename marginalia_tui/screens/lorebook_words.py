@@ -134,9 +134,9 @@ def entry_facts(entry: "EntryView", line: "EntryLine", preview: "PreviewView | N
     if not value.enabled:
         how.append("switched off")
     lines.append(Content(visible_line("; ".join(how))).stylize("$muted"))
-    told = "before the prompt" if value.insertion == "prompt" else "with the lore"
+    told = ", told before the prompt" if value.insertion == "prompt" else ""
     size = f"{entry.words:,} word{'' if entry.words == 1 else 's'}, about {entry.tokens:,} tokens"
-    lines.append(Content(visible_line(f"{line.lorebook_name}; order {value.order:,}, told {told}")).stylize("$muted"))
+    lines.append(Content(visible_line(f"{line.lorebook_name}; order {value.order:,}{told}")).stylize("$muted"))
     lines.append(Content(size).stylize("$muted"))
     return lines
 

@@ -2,20 +2,29 @@
 
 from contextlib import closing
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
+import pytest
+
 from marginalia_tui.domain.items import Book, Entry, Lorebook
+from marginalia_tui.headless.demo import read_sample
+from marginalia_tui.resources import sample_desk
+from marginalia_tui.screens import working
 from marginalia_tui.screens.book import BookScreen
 from marginalia_tui.screens.lorebook import LorebookScreen
 from marginalia_tui.screens.lorebook_forms import Choose, LoreText
 from marginalia_tui.screens.lorebook_shelf import LorebookShelfScreen
+from marginalia_tui.services.sample import add_sample, read_desk
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
 from marginalia_tui.widgets.dialogs import Ask, Confirm, Form
 from tests.screens.rig import LAMP, FixedClock, Rig, add_book, lamp_home, play
+from tests.screens.test_pictures import SnapCompare, before, posing
 
-WIDE = (160, 50)
+WIDE = (160, 40)
+SMALL = (80, 24)
 
 
 def lore_home(home: Path, clock: FixedClock | None = None) -> str:
@@ -31,7 +40,8 @@ def lore_home(home: Path, clock: FixedClock | None = None) -> str:
             old = Lorebook(uuid="old", name="Old notes", created=4)
             entries = [
                 Entry(uuid="who", lorebook="root", name="Who tells it", text="A keeper.", constant=True, created=5),
-                Entry(uuid="lamp", lorebook="root", name="The lamp", text="It burns whale oil.", filter="lamp", created=6),
+                Entry(uuid="lamp", lorebook="root", name="The lamp", text="It burns whale oil.", filter="lamp",
+                      created=6),
                 Entry(uuid="oil", lorebook="people", name="Whaler", text="He sells it.", filter="whale", created=7),
                 Entry(uuid="stair", lorebook="places", name="Stair", text="Twelve.", filter=r"\bsteps?\b", mode="regex",
                       tags=("house",), created=8),
@@ -105,28 +115,17 @@ def test_the_tree_and_the_verdicts_are_shown_and_follow_the_part(home: Path) -> 
         await rig.until(lambda: rig.sees("* active at part 1: named in lore, by The lamp"))
         await rig.press("up")
         await rig.until(lambda: rig.sees("also in The Quay"))
-        # Esc goes back to the book.
+        # Esc goes back to the book, whose panel leads to an entry.
         await rig.press("escape")
-        await rig.reach(BookScreen)
-
-    play(home, steps, size=WIDE)
-
-
-def test_a_panel_of_lore_leads_to_the_entry(home: Path) -> None:
-    lore_home(home)
-
-    async def steps(rig: Rig) -> None:
-        await rig.press("enter")
         book = await rig.reach(BookScreen)
         await rig.press("down", "l")
         await rig.until(lambda: [row.cells[0] for row in book.panel.table.rows[:2]] == ["Who tells it", "The lamp"])
         await rig.press("down", "down", "enter")
-        screen = await rig.reach(LorebookScreen)
-        await rig.until(lambda: screen.preview is not None and screen.preview.number == 2)
-        await rig.until(lambda: screen.line is not None and screen.table.has_focus)
-        place = screen.place
-        assert place is not None and screen.line is not None
-        assert (place.uuid, screen.line.lorebook) == (screen.line.lorebook, place.uuid)
+        again = await rig.reach(LorebookScreen)
+        await rig.until(lambda: again.preview is not None and again.preview.number == 2)
+        await rig.until(lambda: again.line is not None and again.table.has_focus)
+        assert again.place is not None and again.line is not None
+        assert (again.line.name, again.place.uuid) == ("Whaler", "people")
 
     play(home, steps, size=WIDE)
 
@@ -151,16 +150,16 @@ def test_entries_are_filtered_sorted_and_searched(home: Path) -> None:
         assert orders == ["Stair", "The lamp", "Who tells it", "Who tells it"]
         await rig.press("g")
         await rig.reach(Ask)
-        await rig.write("sells")
+        await rig.write("sel")
         await rig.press("enter")
         await rig.until(lambda: [name for name, _ in shown(screen)] == ["Whaler"])
-        assert rig.sees("with 'sells' in it: 1 entry")
+        assert rig.sees("with 'sel' in it: 1 entry")
         await rig.until(lambda: len(screen.page.hits) == 1)
         await rig.press("escape")
         await rig.until(lambda: len(screen.table.rows) == 5)
         # A filter that nothing fits says how to go on.
         await rig.press("f")
-        await rig.write("zzz")
+        await rig.write("zz")
         await rig.until(lambda: rig.sees("No entry fits."))
 
     play(home, steps, size=WIDE)
@@ -173,39 +172,39 @@ def test_an_entry_is_written_changed_switched_off_and_the_preview_follows(home: 
         screen = await to_lore(rig)
         await rig.press("n")
         await rig.reach(Form)
-        await rig.write("Oilcan")
+        await rig.write("Can")
         await rig.press("tab", "tab")
         await rig.write("oil")
         await rig.press("tab")
-        await rig.write("Of tin.")
+        await rig.write("Tin.")
         await rig.press("ctrl+s")
-        await rig.until(lambda: ("Oilcan", "* named here") in shown(screen), "the new entry with its verdict")
-        assert screen.table.has_focus and screen.line is not None and screen.line.name == "Oilcan"
+        await rig.until(lambda: ("Can", "* named here") in shown(screen), "the new entry with its verdict")
+        assert screen.table.has_focus and screen.line is not None and screen.line.name == "Can"
         made = entry_of(rig, screen.line.uuid)
-        assert (made.lorebook, made.text, made.filter, made.order) == ("root", "Of tin.", "oil", 100)
+        assert (made.lorebook, made.text, made.filter, made.order) == ("root", "Tin.", "oil", 100)
         # The text is written in an editor of its own.
         await rig.press("e")
         await rig.reach(LoreText)
-        await rig.write("Dented. ")
+        await rig.write("Old. ")
         await rig.press("ctrl+s")
-        await rig.until(lambda: rig.sees("Dented. Of tin."))
+        await rig.until(lambda: rig.sees("Old. Tin."))
         # Its fields in a form: only what is another value is given to the command.
         await rig.press("i")
         await rig.reach(Form)
         await rig.press("tab")
-        await rig.write(" lamp")
+        await rig.write("y")
         await rig.press("ctrl+s")
-        await rig.until(lambda: ("Oilcan", "  not named") in shown(screen))
-        assert entry_of(rig, made.uuid).filter == "oil lamp"
+        await rig.until(lambda: ("Can", "  not named") in shown(screen))
+        assert entry_of(rig, made.uuid).filter == "oily"
         await rig.press("space")
-        await rig.until(lambda: ("Oilcan", "  disabled") in shown(screen))
+        await rig.until(lambda: ("Can", "  disabled") in shown(screen))
         await rig.press("u")
-        await rig.until(lambda: ("Oilcan", "  not named") in shown(screen))
+        await rig.until(lambda: ("Can", "  not named") in shown(screen))
         await rig.press("r")
         await rig.reach(Ask)
-        await rig.write(" of tin")
+        await rig.write("s")
         await rig.press("enter")
-        await rig.until(lambda: entry_of(rig, made.uuid).name == "Oilcan of tin")
+        await rig.until(lambda: entry_of(rig, made.uuid).name == "Cans")
         # Into another lorebook, and as a copy into one that this book does not use.
         await rig.press("m")
         await rig.reach(Choose)
@@ -217,14 +216,14 @@ def test_an_entry_is_written_changed_switched_off_and_the_preview_follows(home: 
         await rig.until(lambda: any("A copy of" in notice for notice in rig.notices))
         with rig.studio.store.read() as tx:
             rows = tx.connection.exec_driver_sql("SELECT name FROM entry WHERE lorebook = 'old' ORDER BY name")
-            assert rows.scalars().all() == ["Lost", "Oilcan of tin"]
+            assert rows.scalars().all() == ["Cans", "Lost"]
         await rig.press("d")
         await rig.reach(Confirm)
         await rig.press("y")
-        await rig.until(lambda: not any(name == "Oilcan of tin" for name, _ in shown(screen)))
+        await rig.until(lambda: not any(name == "Cans" for name, _ in shown(screen)))
         assert rig.app.opened == book
 
-    play(home, steps, size=WIDE)
+    play(home, steps, size=SMALL)
 
 
 def test_what_is_written_is_not_lost_when_it_can_not_be_saved(home: Path) -> None:
@@ -262,7 +261,7 @@ def test_what_is_written_is_not_lost_when_it_can_not_be_saved(home: Path) -> Non
         assert "IdaA keeper of lamps." in kept.read_text()
         kept.unlink()
 
-    play(home, steps, size=WIDE)
+    play(home, steps, size=SMALL)
 
 
 def test_lorebooks_are_made_linked_taken_out_and_switched_off(home: Path) -> None:
@@ -272,15 +271,15 @@ def test_lorebooks_are_made_linked_taken_out_and_switched_off(home: Path) -> Non
         screen = await to_lore(rig)
         await rig.press("down", "b")
         await rig.reach(Ask)
-        await rig.write("Things")
+        await rig.write("Tin")
         await rig.press("enter")
-        await rig.until(lambda: any(row.cells[0] == "  Things" for row in screen.shelf.rows))
+        await rig.until(lambda: any(row.cells[0] == "  Tin" for row in screen.shelf.rows))
         # Fields of the lorebook: the tree has the focus.
         await rig.press("i")
         await rig.reach(Form)
-        await rig.write(" by the sea")
+        await rig.write("s")
         await rig.press("ctrl+s")
-        await rig.until(lambda: lorebook_of(rig, "root").name == "The house by the sea")
+        await rig.until(lambda: lorebook_of(rig, "root").name == "The houses")
         await rig.press("space")
         await rig.until(lambda: not lorebook_of(rig, "root").enabled)
         await rig.until(lambda: all(verdict == "  disabled" for _, verdict in shown(screen)))
@@ -307,14 +306,8 @@ def test_lorebooks_are_made_linked_taken_out_and_switched_off(home: Path) -> Non
         await rig.until(lambda: rig.sees("This book has no lore."))
         with rig.studio.store.read() as tx:
             assert tx.space(LIBRARY).get(Book, book).lorebook is None
-        await rig.press("l")
-        await rig.reach(Choose)
-        await rig.press("f")
-        await rig.write("The house")
-        await rig.press("enter", "enter")
-        await rig.until(lambda: len(screen.table.rows) == 5)
 
-    play(home, steps, size=WIDE)
+    play(home, steps, size=SMALL)
 
 
 def test_all_lorebooks_are_reached_from_the_library(home: Path) -> None:
@@ -349,23 +342,65 @@ def test_all_lorebooks_are_reached_from_the_library(home: Path) -> None:
         await rig.reach(Choose)
         await rig.press("enter")
         await rig.until(lambda: "old" in lorebook_of(rig, "root").subbooks)
+        with rig.studio.store.write(Act(actor="author", label="test", book=book)) as tx:
+            tx.space(LIBRARY).put([replace(lorebook_of(rig, "root"), subbooks=("places", "people"))])
         await rig.press("u")
-        await rig.until(lambda: rig.sees("Every lorebook is used by a book."))
-
-    play(home, steps, size=WIDE)
-
-
-def test_an_unused_lorebook_goes_to_the_trash_after_a_question(home: Path) -> None:
-    lore_home(home)
-
-    async def steps(rig: Rig) -> None:
-        await rig.press("l")
-        shelf = await rig.reach(LorebookShelfScreen)
-        await rig.until(lambda: len(shelf.table.rows) == 4)
+        await rig.until(lambda: [row.cells[0] for row in shelf.table.rows] == ["Old notes"])
+        # It goes to the trash after a question.
         await rig.press("d")
         await rig.reach(Confirm)
         await rig.press("y")
-        await rig.until(lambda: len(shelf.table.rows) == 3)
+        await rig.until(lambda: rig.sees("Every lorebook is used by a book."))
         assert lorebook_of(rig, "old").deleted is not None
 
-    play(home, steps, size=WIDE)
+    play(home, steps, size=SMALL)
+
+
+def sample_home(home: Path) -> None:
+    """The sample book of the demo, with what lies beside it."""
+    clock, sample = FixedClock(), read_sample()
+    book = Book(uuid=clock.new_uuid(), title=sample.title, created=clock.now())
+    chapters = tuple(zip(sample.titles, sample.clean, strict=True))
+    with (
+        closing(Store.open(home, clock=clock)) as store,
+        store.write(Act(actor="author", label="sample book", book=book.uuid)) as tx,
+    ):
+        add_sample(tx.space(LIBRARY), book, chapters, read_desk(sample_desk()))
+
+
+PICTURES: dict[str, tuple[str, ...]] = {
+    "tree": ("enter", "ctrl+l", "down", "down"),
+    "sample": ("enter", "3", "ctrl+l", "enter", "5"),
+}
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 50)], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", PICTURES)
+def test_picture(
+    home: Path, snap_compare: SnapCompare, monkeypatch: pytest.MonkeyPatch, name: str, size: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(working, "SHOWN_AFTER", inf)
+    if name == "sample":
+        sample_home(home)
+    else:
+        lore_home(home, FixedClock())
+    with posing(home) as app:
+        assert snap_compare(app, terminal_size=size, run_before=before(app, *PICTURES[name]))
+
+
+def test_picture_of_all_lorebooks(home: Path, snap_compare: SnapCompare) -> None:
+    lore_home(home, FixedClock())
+    with posing(home) as app:
+        assert snap_compare(app, terminal_size=(80, 24), run_before=before(app, "l"))
+
+
+def test_picture_of_the_smallest_terminal(home: Path, snap_compare: SnapCompare) -> None:
+    lore_home(home, FixedClock())
+    with posing(home) as app:
+        assert snap_compare(app, terminal_size=(40, 12), run_before=before(app, "enter", "ctrl+l", "enter"))
+
+
+def test_picture_of_a_book_without_lore(home: Path, snap_compare: SnapCompare) -> None:
+    lamp_home(home, FixedClock())
+    with posing(home) as app:
+        assert snap_compare(app, terminal_size=(80, 24), run_before=before(app, "enter", "ctrl+l"))

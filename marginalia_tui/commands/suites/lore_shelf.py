@@ -17,7 +17,7 @@ from marginalia_tui.commands.suites.lore_write import still_there
 from marginalia_tui.domain.errors import Ambiguous, NotFound, Refused
 from marginalia_tui.domain.items import Lorebook
 from marginalia_tui.services import lore_shelf
-from marginalia_tui.services.lore import count_entries, delete_lorebook
+from marginalia_tui.services.lore import count_entries, delete_lorebook, other_books
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import Space
 from marginalia_tui.store.store import WriteTx
@@ -198,10 +198,14 @@ def delete_unused_lorebook(ctx: Context, lorebook: AnyLorebook) -> Effect[Lorebo
     """Moves a lorebook that no book uses to the trash, with its entries."""
     with ctx.reading() as space:
         found = _shelved(space, lorebook)
-        seen = {("lorebook", found.lorebook.uuid): space.hashes(Lorebook, [found.lorebook.uuid])[found.lorebook.uuid]}
+        value = found.lorebook
+        seen = {("lorebook", value.uuid): space.hashes(Lorebook, [value.uuid])[value.uuid]}
+        trashed = [quoted(book.title, 40) for book in other_books(space, value.uuid, "")]
     _check_unused(found)
-    value = found.lorebook
-    ctx.confirm(f"Move {quoted(value.name)} with its {counted(found.entries, 'entry', 'entries')} to the trash?")
+    ctx.confirm(
+        f"Move {quoted(value.name)} with its {counted(found.entries, 'entry', 'entries')} to the trash?",
+        [f"Books in the trash use it: {listed(trashed, 5)}."] if trashed else [],
+    )
 
     def apply(tx: WriteTx) -> LorebookTrashed:
         space = tx.space(ctx.scope.space)
