@@ -4,6 +4,7 @@ Pure and quick, so that it can run at every key. What a parameter names (`part`,
 `agent`...) is completed by whoever registers for that kind; they answer from what they hold in memory.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -224,3 +225,46 @@ def annotation_completer(notes: Iterable[tuple[str, str]]) -> Completer:
         Candidate(str(number), f"{number} {' '.join(says.split())}", status)
         for number, (says, status) in enumerate(notes, start=1)
     )
+
+
+def folder_completer(folders: Iterable[tuple[str, int]]) -> Completer:
+    """The completer of the kind `folder`: the folders by their paths.
+
+    Args:
+        folders: path and how many books are in it, each before those in it.
+    """
+    return choices(Candidate(path, description=f"{books:,} book{'' if books == 1 else 's'}") for path, books in folders)
+
+
+def gone_completer(gone: Iterable[tuple[str, str, str, str]]) -> Completer:
+    """The completer of the kind `gone`: what can be brought back by its name, or its uuid where several have that.
+
+    Args:
+        gone: kind, uuid, name (or the beginning of its text) and when it went, the newest first.
+    """
+    known = list(gone)
+    often = Counter(name.casefold() for _, _, name, _ in known)
+    return choices(
+        Candidate(name if name and often[name.casefold()] == 1 else uuid, f"{kind} {name}".strip(), when)
+        for kind, uuid, name, when in known
+    )
+
+
+def backup_completer(backups: Iterable[tuple[str, str]]) -> Completer:
+    """The completer of the kind `backup`: the backups of the open book by number.
+
+    Args:
+        backups: when each was made and what it holds, the newest first.
+    """
+    known = [Candidate(str(number), f"{number} {made}", holds) for number, (made, holds) in enumerate(backups, start=1)]
+    latest = [Candidate("latest", f"latest {known[0].label[2:]}", known[0].description)] if known else []
+    return choices([*latest, *known])
+
+
+def model_completer(models: Iterable[tuple[str, str]]) -> Completer:
+    """The completer of the kind `model`: the models by name.
+
+    Args:
+        models: name and what it is called at its server.
+    """
+    return choices(Candidate(name, description=there) for name, there in models)

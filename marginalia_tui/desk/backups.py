@@ -1,8 +1,8 @@
 """What the screen of the backups of a book asks."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
+from marginalia_tui.desk.names import moment
 from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.domain.items import Book
 from marginalia_tui.services import backup
@@ -65,18 +65,10 @@ def _line(each: backup.BackupFile) -> BackupLine:
     head = read_head(each.path)
     return BackupLine(
         file=each.path.name,
-        made=_when(each.made),
+        made=moment(each.made),
         title=head.title if head else "",
         parts=head.parts if head else 0,
         words=head.words if head else 0,
         size=f"{-(-each.size // 1_000):,} kB",
         by_itself=each.automatic,
     )
-
-
-def _when(at: int) -> str:
-    """A moment of the name of a file, which may be any number."""
-    try:
-        return datetime.fromtimestamp(at / 1_000_000).strftime("%Y-%m-%d %H:%M")
-    except (ValueError, OverflowError, OSError):
-        return "at an unknown time"

@@ -18,6 +18,7 @@ from marginalia_tui.commands.running import Begun, CommandRun
 from marginalia_tui.desk.answer import Block, Facts, Rows, Shown, Words
 from marginalia_tui.desk.folders import Folders
 from marginalia_tui.desk.history import HISTORY_FILE, History
+from marginalia_tui.desk.names import backup_names, folder_names, gone_names
 from marginalia_tui.desk.sheet import Sheet
 from marginalia_tui.domain.errors import Cancelled
 from marginalia_tui.domain.items import Book
@@ -28,6 +29,7 @@ from marginalia_tui.services.annotations import note_beginnings
 from marginalia_tui.services.models import list_models
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store.space import LIBRARY, Space
+from marginalia_tui.store.store import ReadTx
 from marginalia_tui.studio import Studio
 
 BEGINNING = 60
@@ -88,6 +90,8 @@ class Bar:
         self._history = History(studio.home / HISTORY_FILE)
         self._known: tuple[str, int] | None = None
         """The book whose parts are known, and the position of the journal at which they were read."""
+        self._library: tuple[str | None, int] | None = None
+        """The same for folders and what is gone."""
 
     # Completing
 
@@ -95,10 +99,20 @@ class Bar:
         """Reads what names can be completed: the parts and branches of the open book, models, agents."""
         with self._studio.store.read() as tx:
             self._read_book(tx.space(LIBRARY), book)
-            models = [model.name for model in list_models(tx)]
+            self._read_library(tx, book)
+            models = [(model.name, model.model) for model in list_models(tx)]
             agents = [agent.name for agent in list_agents(tx)]
-        for kind, names in (("model", models), ("agent", agents)):
-            self.completers.register(kind, completion.choices([completion.Candidate(name) for name in names]))
+        self.completers.register("model", completion.model_completer(models))
+        self.completers.register("agent", completion.choices([completion.Candidate(name) for name in agents]))
+        self.completers.register("backup", completion.backup_completer(backup_names(self._studio.store, book)))
+
+    def _read_library(self, tx: ReadTx, book: str | None) -> None:
+        library = tx.space(LIBRARY)
+        here = book, library.position()
+        if here != self._library:
+            self.completers.register("folder", completion.folder_completer(folder_names(library)))
+            self.completers.register("gone", completion.gone_completer(gone_names(tx, book)))
+            self._library = here
 
     def _read_book(self, space: Space, book: str | None) -> None:
         here = None if book is None else (book, space.position())

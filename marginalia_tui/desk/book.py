@@ -9,6 +9,7 @@ from marginalia_tui.domain.errors import Locked, NotFound
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.tree import StoryTree
 from marginalia_tui.services import books, editing
+from marginalia_tui.services.effective import inherited
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.studio import Studio
@@ -110,16 +111,29 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact of a book that it may inherit: what holds, and where that comes from."""
+
+    value: str
+    own: bool
+    """Whether the book says it itself."""
+    where: str
+    above: str
+    """What would hold if the book said nothing, and where that comes from."""
+    above_where: str
+
+
+@dataclass(frozen=True, slots=True)
 class BookFacts:
     """What holds for the whole book."""
 
     title: str
     author: str
     description: str
-    language: str
-    pov: str
-    tense: str
-    style: str
+    language: Fact
+    pov: Fact
+    tense: Fact
+    style: Fact
 
 
 class BookDesk:
@@ -200,9 +214,23 @@ class BookDesk:
     def facts(self, book: str) -> BookFacts:
         """What holds for the whole book."""
         with self._store.read() as tx:
-            found = tx.space(LIBRARY).get(Book, book)
+            space = tx.space(LIBRARY)
+            found = space.get(Book, book)
+            here = inherited(space, found)
+        above = here.without_book()
+
+        def fact(name: str) -> Fact:
+            now, then = here.value(name), above.value(name)
+            return Fact(now.value, now.own, now.where, then.value, then.where)
+
         return BookFacts(
-            found.title, found.author, found.description, found.language, found.pov, found.tense, found.style
+            found.title,
+            found.author,
+            found.description,
+            fact("language"),
+            fact("pov"),
+            fact("tense"),
+            fact("style"),
         )
 
     def find(self, parts: Sequence[str], query: str, finder: Finder, go_on: Callable[[], bool]) -> list[Place]:

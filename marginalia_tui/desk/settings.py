@@ -28,7 +28,7 @@ class ModelLine:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting in the list: its name, its section (`folders` or `limits`), and its value in words."""
+    """A setting in the list: its name, its section (`folders`, `limits` or `defaults`), and its value in words."""
 
     name: str
     section: str
@@ -44,6 +44,10 @@ _ROWS = (
     ("max_agents", "limits", "Agents", "Agents at most"),
     ("max_copies", "limits", "Working copies", "Runs that keep a working copy, at most"),
     ("max_running", "limits", "Runs at once", "Runs that work at once, at most"),
+    ("default_backup_changes", "defaults", "Backup after", "Changes after which a book is backed up; 0: never"),
+    ("default_backup_minutes", "defaults", "Backup each", "Minutes with a change; 0: not by time"),
+    ("backups_kept", "defaults", "Backups kept", "Backups made by themselves that are kept of each book"),
+    ("default_history_limit", "defaults", "Versions listed", "Versions of a part that are listed; 0: all"),
     ("token_budget", "limits", "Tokens of a run", "Tokens of one run at most; 0 is no limit"),
 )
 
@@ -114,7 +118,7 @@ class SettingsDesk:
         return dict(self._studio.settings.keymap)
 
     def rows(self) -> list[Setting]:
-        """The folders and limits."""
+        """The folders, the limits, and those defaults of books that are numbers."""
         settings, defaults = self._studio.settings, Settings()
         return [
             Setting(name, section, words, help, _shown(getattr(settings, name)), getattr(defaults, name))

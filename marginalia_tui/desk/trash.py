@@ -1,8 +1,8 @@
 """What the trash screen asks: everything that is gone and can come back, of whatever book."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
+from marginalia_tui.desk.names import moment
 from marginalia_tui.domain.items import Book, Lorebook
 from marginalia_tui.services import gone
 from marginalia_tui.store.space import LIBRARY
@@ -10,6 +10,10 @@ from marginalia_tui.studio import Studio
 
 WORDS = {"annotation": "note", "entry": "lore entry"}
 """Kind -> the word for people, where that is another one."""
+
+
+Stamp = tuple[int, tuple[str, ...]]
+"""The position of the library's journal, which what goes for good takes back, and what lies in the trash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class TrashView:
     """What is gone, the newest first. As long as the `stamp` is the same, the view is."""
 
     lines: tuple[GoneLine, ...]
-    stamp: int
+    stamp: Stamp
 
 
 class TrashDesk:
@@ -48,14 +52,15 @@ class TrashDesk:
     def __init__(self, studio: Studio) -> None:
         self._store = studio.store
 
-    def look(self, known: int | None = None) -> TrashView | None:
+    def look(self, known: Stamp | None = None) -> TrashView | None:
         """What is gone; None when that is as it was at `known`.
 
         What a book in the trash had lost before is left out: it can come back when the book has.
         """
         with self._store.read() as tx:
             library = tx.space(LIBRARY)
-            stamp = library.position()
+            trashed = gone.in_trash(tx)
+            stamp = library.position(), tuple(each.uuid for each in trashed)
             if stamp == known:
                 return None
             titles = {book.uuid: book.title for book in library.books() if book.deleted is None}
@@ -75,7 +80,7 @@ def _line(each: gone.Gone, titles: dict[str, str]) -> GoneLine:
         name=each.name or each.begins or "(no text)",
         book=each.book,
         place=titles.get(each.book or "", ""),
-        when=datetime.fromtimestamp(each.at / 1_000_000).strftime("%Y-%m-%d %H:%M"),
+        when=moment(each.at),
         who=each.who or "author",
         for_good=each.kind in (Book.KIND, Lorebook.KIND),
     )

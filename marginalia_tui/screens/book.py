@@ -4,10 +4,10 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from marginalia_tui.screens.bookpanels import PanelledScreen
+from marginalia_tui.screens.passages import PassageScreen
 
 
-class BookScreen(PanelledScreen):
+class BookScreen(PassageScreen):
     """The second mode."""
 
     CSS_PATH = "book.tcss"
@@ -27,6 +27,8 @@ class BookScreen(PanelledScreen):
         Binding("o", "outline", "outline", id="book.outline"),
         Binding("i", "facts", "facts of the book", show=False, id="book.facts"),
         Binding("number_sign", "statistics", "statistics and goals", show=False, id="book.statistics"),
+        Binding("I", "settings", "settings of the book", show=False, id="book.settings"),
+        Binding("b", "backups", "backups", show=False, id="book.backups"),
         Binding("x", "export", "export", show=False, id="book.export"),
         Binding("c", "copy", "copy the text", show=False, id="book.copy"),
         Binding("escape", "back", "back", show=False, id="book.back"),
@@ -34,9 +36,9 @@ class BookScreen(PanelledScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What needs a part is not offered without one."""
-        if action in ("edit", "step", "find", "swipe", "branch", "delete", "copy"):
+        if action in ("edit", "step", "find", "swipe", "branch", "delete", "copy", "choose", "jump"):
             return self._view is not None and bool(self._view.parts)
-        if action in ("add", "undo", "redo", "branches", "facts", "statistics", "export"):
+        if action in ("add", "undo", "redo", "branches", "facts", "settings", "backups", "statistics", "export"):
             return self._view is not None
         return True
 
@@ -164,6 +166,20 @@ class BookScreen(PanelledScreen):
 
         if self._view is not None:
             self.app.push_screen(StatisticsScreen(self._view.uuid))
+
+    def action_settings(self) -> None:
+        """Shows what the book says and inherits."""
+        from marginalia_tui.screens.inherited import InheritedScreen
+
+        if self._view is not None:
+            self.app.push_screen(InheritedScreen("book", self._view.uuid))
+
+    def action_backups(self) -> None:
+        """Shows the backups of the book."""
+        from marginalia_tui.screens.backups import BackupsScreen
+
+        if self._view is not None:
+            self.app.push_screen(BackupsScreen(self._view.uuid, self._view.title))
 
     def action_export(self) -> None:
         """Exports the book."""

@@ -1,4 +1,4 @@
-"""The settings: models, keys, the look, folders, limits."""
+"""The settings: models, keys, the look, folders, limits, and what holds for books that say nothing."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -9,16 +9,25 @@ from textual.widgets import ContentSwitcher
 
 from marginalia_tui.screens.base import BaseScreen
 from marginalia_tui.screens.host import key_words
+from marginalia_tui.screens.inheriting import COLUMNS, ask_setting, keep_setting, setting_row
 from marginalia_tui.screens.keys import KeyRow, all_bindings, clashes, load_all
 from marginalia_tui.widgets.rows import RowView
 from marginalia_tui.widgets.table import Column, Row, Table
 
 if TYPE_CHECKING:
+    from marginalia_tui.desk.inherited import SettingLine
     from marginalia_tui.desk.opening import Desk
     from marginalia_tui.desk.settings import ModelLine, Setting
     from marginalia_tui.store.bus import Touched
 
-SECTIONS = (("models", "Models"), ("keys", "Keys"), ("look", "Look"), ("folders", "Folders"), ("limits", "Limits"))
+SECTIONS = (
+    ("models", "Models"),
+    ("keys", "Keys"),
+    ("look", "Look"),
+    ("folders", "Folders"),
+    ("limits", "Limits"),
+    ("defaults", "Defaults"),
+)
 
 
 class SettingsScreen(BaseScreen):
@@ -41,6 +50,7 @@ class SettingsScreen(BaseScreen):
         self._models: dict[str, ModelLine] = {}
         self._keys: dict[str, KeyRow] = {}
         self._settings: dict[str, Setting] = {}
+        self._defaults: dict[str, SettingLine] = {}
 
     def body(self) -> ComposeResult:
         """The sections and their tables."""
@@ -69,6 +79,7 @@ class SettingsScreen(BaseScreen):
                 yield Table([Column("Theme", grow=1), Column("")], id="look")
                 yield Table([Column("Folder", grow=1, minimum=12), Column("Is", grow=2)], id="folders")
                 yield Table([Column("Limit", grow=2, minimum=12), Column("Is", "right")], id="limits")
+                yield Table(COLUMNS, id="defaults")
 
     @property
     def sections(self) -> Table:
@@ -98,7 +109,7 @@ class SettingsScreen(BaseScreen):
             "new": ("models",),
             "test": ("models",),
             "remove": ("models",),
-            "reset": ("keys", "folders", "limits"),
+            "reset": ("keys", "folders", "limits", "defaults"),
         }
         if not self.is_mounted or self.host.desk is None:
             return action not in ("change", *here)
@@ -126,6 +137,10 @@ class SettingsScreen(BaseScreen):
         for section in ("folders", "limits"):
             rows = [Row(each.name, (each.words, each.shown)) for each in settings if each.section == section]
             self.query_one(f"#{section}", Table).show(rows)
+        defaults = await self.call(desk.inherited.look, "defaults")
+        self._defaults = {line.name: line for line in defaults.lines}
+        numbers = [_number_row(each) for each in settings if each.section == "defaults"]
+        self.query_one("#defaults", Table).show([*map(setting_row, defaults.lines), *numbers])
         self.refresh_bindings()
 
     def _theme_rows(self) -> list[Row]:
@@ -187,6 +202,8 @@ class SettingsScreen(BaseScreen):
                 self.do(self._change_key(self._keys[key]))
             case "look":
                 self.do(self._keep(theme=key))
+            case "defaults" if key in self._defaults:
+                self.do(self._change_default(self._defaults[key]))
             case _:
                 self.do(self._change_setting(self._settings[key]))
 
@@ -202,6 +219,8 @@ class SettingsScreen(BaseScreen):
             return
         if self.section == "keys":
             self.do(self._set_keys(key, None))
+        elif key in self._defaults:
+            self.do(self._keep_default(self._defaults[key], ""))
         else:
             self.do(self._keep(**{key: self._settings[key].default}))
 
@@ -276,7 +295,18 @@ class SettingsScreen(BaseScreen):
             keymap[id] = keys
         await self._keep(keymap=keymap)
 
-    # Folders and limits
+    # Defaults
+
+    async def _change_default(self, line: "SettingLine") -> None:
+        value = await ask_setting(self.host, self.desk, line)
+        if value is not None:
+            await self._keep_default(line, value)
+
+    async def _keep_default(self, line: "SettingLine", value: str) -> None:
+        await keep_setting(self.host, self.desk, "defaults", "", line, value)
+        self.look_again()
+
+    # Folders, limits and numbers
 
     async def _change_setting(self, setting: "Setting") -> None:
         if setting.section == "folders":
@@ -303,6 +333,12 @@ def _model_row(line: "ModelLine") -> Row:
     context = f"{model.context:,}" if model.context else ""
     server = "" if line.embedded else model.base_url
     return Row(model.name, (model.name, server, model.model, context, key), tones=((1, "muted"), (4, "muted")))
+
+
+def _number_row(each: "Setting") -> Row:
+    own = each.shown.replace(",", "") != str(each.default)
+    cells = (each.words, each.shown, "here" if own else "built in")
+    return Row(each.name, cells, tones=((1, "changed" if own else "plain"), (2, "muted")))
 
 
 def _key_row(row: KeyRow, keymap: dict[str, str]) -> Row:

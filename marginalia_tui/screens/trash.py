@@ -11,7 +11,7 @@ from marginalia_tui.widgets.table import Column, Row, Table
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.opening import Desk
-    from marginalia_tui.desk.trash import GoneLine
+    from marginalia_tui.desk.trash import GoneLine, Stamp
 
 EMPTY = "The trash is empty. Esc goes back to the library."
 
@@ -30,7 +30,7 @@ class TrashScreen(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self._gone: dict[str, GoneLine] = {}
-        self._stamp: int | None = None
+        self._stamp: Stamp | None = None
 
     def body(self) -> ComposeResult:
         """The table."""

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from marginalia_tui.commands.bounds import LIMIT, Limit, Offset, Page, page_of
 from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity
@@ -248,14 +249,12 @@ class TagRow(Result):
     on_this_book: bool
 
 
-class TagList(Result):
+class TagList(Page):
     """The tags there are."""
 
-    tags: list[TagRow]
+    thing = ("tag", "tags")
 
-    def sentence(self) -> str:
-        """How many."""
-        return f"{counted(len(self.tags), 'tag')}."
+    tags: list[TagRow]
 
 
 @command(
@@ -264,10 +263,10 @@ class TagList(Result):
     severity=Severity.READ,
     returns="a row for each tag: how many books, lorebooks and lore entries have it",
     example="/list-tags",
-    for_model="Lists the tags there are. Takes no arguments. Each row has tag, how many books, lorebooks and lore "
-    "entries have it, and onThisBook: whether the open book has it.",
+    for_model="Lists the tags there are. All arguments are optional. Each row has tag, how many books, lorebooks and "
+    "lore entries have it, and onThisBook: whether the open book has it.",
 )
-def list_tags(ctx: Context) -> TagList:
+def list_tags(ctx: Context, offset: Offset = 0, limit: Limit = LIMIT) -> TagList:
     """Lists the tags of books and lore, with how many have each."""
     with ctx.reading() as space:
         book = space.find(Book, ctx.scope.book) if ctx.scope.book else None
@@ -276,7 +275,8 @@ def list_tags(ctx: Context) -> TagList:
             TagRow(tag=tag, books=found[0], lorebooks=found[1], entries=found[2], on_this_book=tag in own)
             for tag, found in tag_counts(space).items()
         ]
-    return TagList(tags=rows)
+    some, page = page_of(rows, offset, limit)
+    return TagList(tags=list(some), **page)
 
 
 def known_model(tx: ReadTx, name: str) -> str:
