@@ -11,6 +11,8 @@ from marginalia_tui.widgets.margin import Mark, MarkKind, Note
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.panels import PanelName, PanelNote, PanelRow, PanelView
+PANELS: "tuple[PanelName, ...]" = ("notes", "lore", "summaries", "history", "writers")
+"""Those that are opened again at the next start."""
 
 
 def _notes(notes: "tuple[PanelNote, ...]") -> list[Note]:
@@ -32,6 +34,7 @@ class PanelledScreen(ReadingScreen):
     def __init__(self) -> None:
         super().__init__()
         self._panel: PanelName | None = None
+        self._restored = False
 
     # Showing
 
@@ -39,11 +42,27 @@ class PanelledScreen(ReadingScreen):
         """Opens a panel, goes to the one that is open, and closes it when the focus is there already."""
         if self._panel == name and (self.panel.table.has_focus or self.panel.text.has_focus):
             self.close_panel()
+            self._remember("")
             return
+        self._open_panel(name)
+        self._remember(name)
+
+    def _open_panel(self, name: "PanelName", *, focus: bool = True) -> None:
         self._panel = name
         self.add_class("-beside")
-        self.panel.open()
+        self.panel.open(focus=focus)
         self.part_shown()
+
+    def _remember(self, panel: str) -> None:
+        """Keeps which panel is open for the next start."""
+        self.do(self.call(lambda: self.desk.views.keep(panel=panel)))
+
+    async def _restore(self) -> None:
+        """Opens the panel that stood beside the page the last time, where there is room for both."""
+        kept = (await self.call(self.desk.views.read)).panel
+        name = next((each for each in PANELS if each == kept), None)
+        if name is not None and self._panel is None and self.has_class("-wide"):
+            self._open_panel(name, focus=False)
 
     def close_panel(self) -> None:
         """Back to the page, or to the outline where that stands instead of it."""
@@ -57,11 +76,15 @@ class PanelledScreen(ReadingScreen):
         """Closes the panel when it has the focus."""
         if self.panel.table.has_focus or self.panel.text.has_focus:
             self.close_panel()
+            self._remember("")
         else:
             super().action_back()
 
     def part_shown(self) -> None:
         """The panel and the margin follow the part."""
+        if self._part is not None and not self._restored:
+            self._restored = True
+            self.do(self._restore())
         if self._part is not None:
             self.do(self._look_beside(self._part.uuid, self._panel))
 

@@ -48,6 +48,7 @@ class EditScreen(WritingScreen):
         Binding("escape", "leave", "close", id="edit.leave"),
         Binding("ctrl+t", "title", "title", id="edit.title", priority=True),
         Binding("ctrl+z", "undo", "undo typing", show=True, id="edit.undo"),
+        *WritingScreen.HELPERS,
     ]
     mode_name = "book"
 

@@ -8,11 +8,11 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from marginalia_tui.domain.visible import visible_line
-from marginalia_tui.widgets.page import Page
+from marginalia_tui.widgets.choosing import ChoosingPage
 from marginalia_tui.widgets.text import cells, crop
 
 
-class Reader(Page):
+class Reader(ChoosingPage):
     """The page of one part; what goes beyond it is the screen's."""
 
     @dataclass

@@ -81,10 +81,11 @@ class SidePanel(Vertical):
         """The panel that is open."""
         return self._view.name if self._view is not None and self.has_class("-open") else None
 
-    def open(self) -> None:
+    def open(self, *, focus: bool = True) -> None:
         """Shows it and gives it the focus."""
         self.add_class("-open")
-        self.table.focus()
+        if focus:
+            self.table.focus()
 
     def close(self) -> None:
         """Hides it."""

@@ -59,7 +59,7 @@ class SpellingScreen(ModalScreen[Choice | None]):
             box.border_title = title_text(self.word)
             if said or not self.suggestions:
                 yield words(said or "Nothing like it is in the dictionary.")
-            table = Table([Column("", grow=1, minimum=10)], id="suggestions")
+            table = Table([Column("", grow=1, minimum=10)], header=False, id="suggestions")
             table.styles.height = max(1, min(MOST, len(self.suggestions)))
             table.display = bool(self.suggestions)
             yield table

@@ -25,15 +25,16 @@ LONGEST_WORDS = 100
 class WritingScreen(BaseScreen):
     """An editor with its helpers. A subclass yields `area` and `bar`, and has `book`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
+    HELPERS: ClassVar[list[BindingType]] = [
         Binding("ctrl+f", "find", "find", id="edit.find", priority=True),
-        Binding("f6", "turn('focus')", "focus", id="edit.focus"),
+        Binding("f6", "turn('focus')", "focus", show=False, id="edit.focus", priority=True),
         Binding("f10", "turn('typewriter')", "typewriter", show=False, id="edit.typewriter"),
         Binding("f12", "turn('spelling')", "marks on words", show=False, id="edit.spelling"),
         Binding("ctrl+l", "word", "this word", id="edit.word"),
         Binding("ctrl+n", "next_mark(1)", "next marked word", show=False, id="edit.next_mark"),
         Binding("ctrl+p", "next_mark(-1)", "marked word before", show=False, id="edit.mark_before"),
     ]
+    """The keys, for the subclass to put behind its own."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -79,7 +80,7 @@ class WritingScreen(BaseScreen):
             case "focus":
                 self._show_focus(on)
                 if on:
-                    self.host.tell(f"Only the text is left: {self.host.key_of(WritingScreen, 'edit.focus')} ends it.")
+                    self.host.tell(f"Only the text is left: {self.host.key_of(type(self), 'edit.focus')} ends it.")
             case "typewriter":
                 self.area.typewriter = on
                 self.host.tell("Your line stays in the middle." if on else "The text moves when the cursor leaves it.")

@@ -63,7 +63,7 @@ class ReplaceBar(Vertical):
 
     DEFAULT_CSS = """
     ReplaceBar {
-        height: 2; display: none; background: $panel; dock: bottom;
+        height: 2; display: none; background: $panel;
         & Horizontal { height: 1; }
         & .replace--sign { width: 6; color: $accent; text-style: bold; }
         & LineInput { background: $panel; width: 1fr; }

@@ -59,7 +59,7 @@ class WritingArea(Editor):
     DEFAULT_CSS = """
     WritingArea {
         & > .writing--wrong { color: $removed; text-style: underline; }
-        & > .writing--dim { color: $rule; }
+        & > .writing--dim { color: $muted 60%; }
         & > .writing--find { background: $find-background; color: $find-foreground; }
         & > .writing--found { background: $found-background; color: $found-foreground; text-style: bold; }
     }
