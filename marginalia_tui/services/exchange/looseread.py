@@ -78,7 +78,11 @@ def same(one: object, other: object) -> bool:
 
 def beyond(found: Mapping[str, Any], written: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an object that another one lacks, or says something else in."""
-    return {name: value for name, value in found.items() if name not in written or not same(written[name], value)}
+    return {
+        name: value
+        for name, value in found.items()
+        if name not in written or (written[name] is not value and not same(written[name], value))
+    }
 
 
 def name_line(text: str) -> str:

@@ -98,7 +98,7 @@ def may_be_card(path: Path) -> bool:
 
 def read_source(path: Path) -> Source:
     """What a file is. Errors as in `read_lore`."""
-    data = files.read_file(path)
+    data = files.read_file(path, files.MAX_ARCHIVE_BYTES)
     if data.startswith(SIGNATURE):
         return _in_picture(data, shown(path))
     return recognise(load_json(data, shown(path)))

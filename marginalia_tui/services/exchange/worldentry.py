@@ -87,6 +87,8 @@ SAID_BY: dict[str, tuple[str, ...]] = {
 }
 """Field of an entry of ours -> the fields of world info that say it."""
 _PLACES = ("uid", "displayIndex")
+_WRITTEN = ("key", "comment", "content", "constant", "order", "position", "depth", "role", "disable", "scanDepth")
+"""The fields that an entry of ours says."""
 _TOLD_ELSEWHERE = frozenset(
     (*_PLACES, "addMemo", "depth", "role", "groupWeight", "groupOverride", "useProbability")
     + tuple(each for names in SAID_BY.values() for each in names)
@@ -123,12 +125,13 @@ def read_entry(
     if ours:
         entry = _with_ours(entry, flat, ours)
     written = _written(entry, place)
-    kept = beyond(flat, written)
-    kept |= {
-        name: value
-        for name, value in TEMPLATE.items()
-        if name not in flat and name not in _PLACES and not same(written[name], value)
-    }
+    kept = beyond(beyond(flat, TEMPLATE), written)
+    for name in _WRITTEN:
+        value = flat.get(name, TEMPLATE[name])
+        if not same(written[name], value):
+            kept[name] = value
+    if "uid" in flat and not same(flat["uid"], place):
+        kept["uid"] = flat["uid"]
     kept.pop("displayIndex", None)
     attributes = {**entry.attributes, KEPT: kept} if kept else entry.attributes
     return replace(entry, attributes=attributes), loose.left
@@ -234,16 +237,11 @@ def _leave_rest(loose: Loose, position: int, depth: int) -> None:
         loose.leave("depth")
     if depth == 0:
         loose.leave("scanDepth", " 0")
-    for name, value in loose.raw.items():
+    for name, value in beyond(loose.raw, TEMPLATE).items():
         certain = name == "probability" and loose.raw.get("useProbability") is False
-        if name not in _TOLD_ELSEWHERE and not certain and not _says_nothing(name, value):
+        nothing = name != "probability" and (value is None or value is False or value in ("", 0, [], {}))
+        if name not in _TOLD_ELSEWHERE and not certain and not nothing:
             loose.leave(name)
-
-
-def _says_nothing(name: str, value: object) -> bool:
-    if same(value, TEMPLATE.get(name)):
-        return True
-    return name != "probability" and (value is None or value is False or value in ("", 0, [], {}))
 
 
 # What is ours
@@ -306,8 +304,7 @@ def write_entry(entry: LoreEntry, place: int) -> dict[str, Any]:
     """
     written = _written(entry, place)
     kept = entry.attributes.get(KEPT)
-    merged = _merged(entry, written, kept) if isinstance(kept, dict) else written
-    said = _plain(merged)[0]
+    merged, said = _merged(entry, written, kept) if isinstance(kept, dict) else (written, _plain(written)[0])
     beside = {name: _json(getattr(entry, name)) for name in SAID_BY if getattr(entry, name) != getattr(said, name)}
     others = {name: value for name, value in entry.attributes.items() if name != KEPT}
     marks = {name: _said(name, merged) for name in beside if SAID_BY[name]}
@@ -317,22 +314,29 @@ def write_entry(entry: LoreEntry, place: int) -> dict[str, Any]:
     return unflatten(merged)
 
 
-def _merged(entry: LoreEntry, written: dict[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
-    """What is written, with what was kept in its place, but for what the author has changed since."""
+def _merged(entry: LoreEntry, written: dict[str, Any], kept: Mapping[str, Any]) -> tuple[dict[str, Any], LoreEntry]:
+    """What is written, with what was kept in its place, but for what the author has changed since.
+
+    Returns:
+        The entry of world info, and what it says by itself.
+    """
     merged = {**written, **kept}
-    before, plain = _plain(merged)[0], _plain(written)[0]
-    for name, said in SAID_BY.items():
-        value = getattr(before, name)
-        if value in (getattr(entry, name), getattr(plain, name)):
+    before = _plain(merged)[0]
+    differing = [name for name in SAID_BY if getattr(before, name) != getattr(entry, name)]
+    if not differing:
+        return merged, before
+    plain = _plain(written)[0]
+    for name in differing:
+        if getattr(before, name) == getattr(plain, name):
             continue
-        for each in said:
+        for each in SAID_BY[name]:
             if each in kept:
-                merged.pop(each)
+                merged.pop(each, None)
                 merged |= {each: written[each]} if each in written else {}
     if merged["content"] == entry.text and isinstance(content := kept.get("content"), str):
         marks = split_marks(content.replace("\r\n", "\n"))[0]
         merged["content"] = "\n".join([*marks, entry.text])
-    return merged
+    return merged, _plain(merged)[0]
 
 
 def _written(entry: LoreEntry, place: int) -> dict[str, Any]:
