@@ -2,7 +2,7 @@
 
 The reference of each is the plain work beside it: the rows that it needs, read by sqlite3 and looked through by
 Python. The statistics are those of a year in which the author and an agent worked on every day, in this book and in
-twenty others.
+twenty others; what was written since is counted before, as the app does by itself.
 
     python -m bench book
 """
@@ -39,6 +39,8 @@ HITS = 5_000
 REPEATS = 7
 BOOK = "book"
 WORD = "lanternlight"
+COUNTED = "count both changes"
+"""Done in the background, so that nobody waits for it."""
 LOOK_MILLISECONDS, CHANGE_MILLISECONDS = 200.0, 1_000.0
 
 
@@ -96,8 +98,8 @@ def _work_for_a_year(studio: Studio) -> None:
         day = date.today() - timedelta(days=back)
         for book in books:
             for side in Side:
-                figures = [chance.randrange(2_000) for _ in range(5)]
-                sums[Key(book, day.isoformat(), side)] = Sums(*figures, 100, 500, 40_000)
+                words, gone = chance.randrange(2_000), chance.randrange(500)
+                sums[Key(book, day.isoformat(), side)] = Sums(words, gone, 6 * words, 6 * gone, 100, 600, 40_000, 2_000)
         morning = calendar.start_of(day) + 8 * 60 * MINUTE
         for kind, side_name, times, longest in kinds:
             for _ in range(times):
@@ -173,6 +175,7 @@ def _measure(studio: Studio) -> list[Figure]:
             lambda: _plain(studio, TEXTS, find),
         ),
         (Figure("undo it"), lambda: run("/undo"), lambda: _plain(studio, STATES)),
+        (Figure(COUNTED), lambda: count_all(studio.store), lambda: _plain(studio, TEXTS, len)),
     ]
     for _ in range(REPEATS):
         for figure, work, plain in works:
@@ -193,7 +196,7 @@ def main() -> None:
     title = f"A book of {PARTS:,} parts of 4 KB and {ENTRIES:,} entries of lore, milliseconds, {REPEATS} times"
     show(title, [*figures, large])
     verdicts = []
-    for each in [*figures, large]:
+    for each in [*(each for each in figures if each.name != COUNTED), large]:
         slow = each.name in ("who wrote the book", "replace 5,000 places", "undo it", large.name)
         wanted = CHANGE_MILLISECONDS if slow else LOOK_MILLISECONDS
         word = "held  " if each.median <= wanted else "MISSED"

@@ -87,6 +87,7 @@ class StatisticsDesk:
 
     def __init__(self, studio: Studio) -> None:
         self._store = studio.store
+        self._activity = studio.activity
         self.range = SHOWN_RANGES[0]
         """What is looked at, whichever book it is."""
 
@@ -120,6 +121,9 @@ class StatisticsDesk:
             if stopped():
                 raise Cancelled("The statistics are not looked at any more.")
 
+        # Counted once and kept, so that the next look, a few seconds later, need not count the same again.
+        self._activity.catch_up(stopped)
+        between()
         today = self.today()
         days = days_of(range, today)
         with self._store.read() as tx:

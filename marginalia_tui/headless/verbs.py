@@ -55,7 +55,7 @@ def do(options: argparse.Namespace, home: Path) -> int:
         code = verb(studio, options)
         if options.verb in _WRITING:
             # So that who never opens the app need not count it at each look.
-            studio.activity.count_for(COUNT_SECONDS)
+            studio.activity.catch_up_for(COUNT_SECONDS)
         return code
     finally:
         studio.close()

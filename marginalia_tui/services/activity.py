@@ -208,10 +208,15 @@ class Tracker:
                     stretch.row, stretch.kept = row, ended
                 self._done = self._done[len(done) :]
 
-    def count_for(self, seconds: float) -> None:
-        """Counts what was written, for so many seconds at most; the rest is counted another time."""
+    def catch_up(self, stopped: Callable[[], bool]) -> None:
+        """Keeps what is known and counts what was written, until it is told to stop; a disk that refuses is logged."""
+        self._try(self.keep)
+        self._try(lambda: count_all(self._store, stopped))
+
+    def catch_up_for(self, seconds: float) -> None:
+        """The same for so many seconds at most; the rest is counted another time."""
         end = time.monotonic() + seconds
-        self._try(lambda: count_all(self._store, lambda: time.monotonic() > end))
+        self.catch_up(lambda: time.monotonic() > end)
 
     # A thread that does it
 
@@ -250,8 +255,7 @@ class Tracker:
                 break
             self._try(self.look_at_runs)
             if time.monotonic() >= due:
-                self._try(self.keep)
-                self._try(lambda: count_all(self._store, self._closing.is_set))
+                self.catch_up(self._closing.is_set)
                 due = time.monotonic() + PERIOD
 
     def _try(self, step: Callable[[], None]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Select, func, select
 
-from marginalia_tui.domain.statistics import Activity, Calendar, Covered, Days, Side, Stretch, by_day
+from marginalia_tui.domain.statistics import Activity, Calendar, Covered, Days, Side, Stretch, by_day, minutes
 from marginalia_tui.services.activity import HOUR
 from marginalia_tui.services.counting import NAMES, Sums, count_rest, next_batch
 from marginalia_tui.services.folders import path_names
@@ -99,8 +99,8 @@ def read_report(
     sums = {date.fromisoformat(day): sides for day, sides in of_days.items()}
     lines = _lines(sums, _times_of_days(went, calendar))
     books = _lines(of_books, _times_of_books(went))
-    ranked = sorted(books.items(), key=lambda each: (-each[1].sums.words_added, each[0]))
-    return Report(dict(sorted(lines.items())), dict(ranked), _total(lines.values()), before)
+    ranked = sorted(_told(books).items(), key=lambda each: (-each[1].sums.words_added, each[0]))
+    return Report(dict(sorted(_told(lines).items())), dict(ranked), _total(lines.values()), before)
 
 
 def words_by_day(tx: ReadTx, book: str | None = None) -> dict[date, int]:
@@ -166,6 +166,15 @@ def _grown_before(tx: ReadTx, days: Days, book: str | None, side: Side | None) -
 
 def _lines(sums: Mapping[K, Sided], times: Mapping[K, Mapping[Activity, int]]) -> dict[K, Line]:
     return {key: Line(sums.get(key, {}), times.get(key, {})) for key in {**sums, **times}}
+
+
+def _told(lines: Mapping[K, Line]) -> dict[K, Line]:
+    """Without those in which everything is 0: a book that was open for some seconds."""
+    return {
+        key: line
+        for key, line in lines.items()
+        if line.sums != Sums() or any(minutes(time) for time in line.times.values())
+    }
 
 
 def _added(some: list[Sums]) -> Sums:

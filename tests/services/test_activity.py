@@ -220,7 +220,7 @@ def test_no_stretch_of_answers_is_longer_than_an_hour(store: Store, monkeypatch:
 
 def test_counting_ends_in_time(store: Store, tracker: Tracker) -> None:
     put(store, *chain("b", 3), label="import", book="b")
-    tracker.count_for(-1)
+    tracker.catch_up_for(-1)
     assert not count(store, "daily")
-    tracker.count_for(60)
+    tracker.catch_up_for(60)
     assert count(store, "daily") == 1
