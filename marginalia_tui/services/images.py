@@ -173,7 +173,7 @@ def find_image(owner: Book | Part, name: str) -> Image:
         if image.name.casefold() == wanted.casefold():
             return image
     there = ", ".join(image.name for image in images[:10])
-    raise NotFound(f"There is no image {shown(wanted[:100])} here: {f'there are {there}' if there else 'it has none'}.")
+    raise NotFound(f"There is no image {shown(wanted)} here: {f'there are {there}' if there else 'it has none'}.")
 
 
 def images_of_book(space: Space, book: str) -> list[Placed]:

@@ -249,6 +249,7 @@ VALUES = [
 GOOD = {"part": "1", "branch": "1", "command": "help", "topic": "start", "text": "lamp", "choice": "text"}
 GOOD |= {"integer": "1", "boolean": "false"}
 GOOD |= {"lorebook": "1", "entry": "1", "annotation": "1", "folder": "1", "gone": "1", "backup": "1"}
+GOOD |= {"file": "picture.png"}
 ALL = list(DISPATCHER.registry)
 
 
@@ -371,6 +372,7 @@ WITHOUT_A_BOOK = {
     "help", "manual", "undo", "redo", "list-tags", "list-backups", "restore-backup",
     "list-folders", "create-folder", "update-folder", "set-folder-prompt", "move-folder", "delete-folder",
     "list-trash", "restore-from-trash", "delete-for-good", "empty-trash",
+    "search-library", "get-statistics", "get-goals", "set-day-goal", "list-all-lorebooks", "delete-unused-lorebook",
 }  # fmt: skip
 """What can be said of the library alone."""
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from marginalia_tui.commands.bounds import LIMIT, Limit, Offset, Page, page_of
 from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity
@@ -46,19 +47,21 @@ class FolderRow(Result):
     """What it says itself, for all in it."""
 
 
-class FolderTree(Result):
+class FolderTree(Page):
     """The folders, each before those in it."""
+
+    thing = ("folder", "folders")
 
     folders: list[FolderRow]
     books_at_the_top: int
 
     def sentence(self) -> str:
         """How many there are."""
-        return f"{counted(len(self.folders), 'folder')}; {counted(self.books_at_the_top, 'book')} in none."
+        return f"{super().sentence()} {counted(self.books_at_the_top, 'book').capitalize()} in none."
 
     def untold(self) -> frozenset[str]:
         """The sentence says it."""
-        return frozenset({"books_at_the_top"})
+        return super().untold() | {"books_at_the_top"}
 
 
 @command(
@@ -68,13 +71,14 @@ class FolderTree(Result):
     returns="a row for each folder: path, books in it and below, what it says for them",
     example="/list-folders",
 )
-def list_folders(ctx: Context) -> FolderTree:
+def list_folders(ctx: Context, offset: Offset = 0, limit: Limit = LIMIT) -> FolderTree:
     """Lists the folders of the library as a tree, with the books in each."""
     with ctx.scope.store.read() as tx:
         library = tx.space(LIBRARY)
         lines = folders.folder_tree(library)
         there = {line.folder.uuid for line in lines}
         top = sum(book.deleted is None and book.folder not in there for book in library.books())
+    some, page = page_of(lines, offset, limit)
     rows = [
         FolderRow(
             path=line.path,
@@ -84,9 +88,9 @@ def list_folders(ctx: Context) -> FolderTree:
             all_books=line.below,
             says=_says(line.folder),
         )
-        for line in lines
+        for line in some
     ]
-    return FolderTree(folders=rows, books_at_the_top=top)
+    return FolderTree(folders=rows, books_at_the_top=top, **page)
 
 
 def _says(folder: Folder) -> list[str]:

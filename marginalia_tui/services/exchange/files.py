@@ -23,8 +23,9 @@ MAX_ARCHIVE_BYTES = 160 * 1024 * 1024
 
 
 def shown(path: Path | str) -> str:
-    """A path as it may stand in a sentence: quoted, with control characters and broken names visible."""
-    return repr(str(path))
+    """A path as it may stand in a sentence: quoted, not too long, with control characters and broken names visible."""
+    text = repr(str(path))
+    return text if len(text) <= 250 else f"{text[:60]}\u2026{text[-150:]}"
 
 
 def megabytes(size: int) -> str:
@@ -90,6 +91,8 @@ def read_start(path: Path, count: int = 1 << 16) -> bytes:
             return file.read(count)
     except OSError as error:
         raise _reading_failed(path, error) from error
+    except ValueError as error:  # a zero in the path
+        raise Invalid(f"{shown(path)} is no path: check it.") from error
 
 
 def list_folder(folder: Path) -> list[os.DirEntry[str]]:
