@@ -94,6 +94,10 @@ class Archive:
         """The name as the archive writes it, which may differ in case."""
         return name if name in self._entries else self._folded.get(name.casefold(), name)
 
+    def size(self, name: str) -> int:
+        """The size of an entry, as the archive declares it."""
+        return self._entries[name].file_size
+
     def read(self, name: str) -> bytes:
         """The bytes of an entry.
 

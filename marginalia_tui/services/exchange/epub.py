@@ -8,12 +8,15 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from marginalia_tui.domain.errors import Invalid, Refused
+from marginalia_tui.domain.errors import Invalid, NotFound, Refused
+from marginalia_tui.domain.images import REFERENCE, mentioned
 from marginalia_tui.domain.words import find_words
+from marginalia_tui.services import images
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.archive import Archive
 from marginalia_tui.services.exchange.blocks import Block
@@ -25,9 +28,17 @@ from marginalia_tui.services.exchange.files import shown
 from marginalia_tui.services.exchange.footnotes import Note, with_notes
 from marginalia_tui.services.exchange.from_html import BOLD, ITALIC, Page, Styles, read_page, read_root
 from marginalia_tui.services.exchange.inline import collapse
-from marginalia_tui.services.exchange.manuscript import MAX_TITLE, Chapter, Manuscript, one_line, trim_blank_lines
+from marginalia_tui.services.exchange.manuscript import (
+    MAX_TITLE,
+    Chapter,
+    Manuscript,
+    Picture,
+    one_line,
+    trim_blank_lines,
+)
 from marginalia_tui.services.exchange.markdown import LARGE_PART, read_markdown
 from marginalia_tui.services.exchange.markup import kinds_of, local_name, parse_markup
+from marginalia_tui.services.exchange.pictures import Gathered, is_picture
 
 _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 """What hides fonts, and is no protection of the text."""
@@ -68,6 +79,8 @@ class _Package:
     description: str = ""
     items: dict[str, _Item] = field(default_factory=dict)
     spine: list[_Item] = field(default_factory=list)
+    cover: str = ""
+    """The id of the picture on its cover."""
     contents: str = ""
     """The id of the NCX, in older books."""
     ours: bool = False
@@ -108,13 +121,18 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
         find_notes(roots, lambda page, href: _inside_book(archive, page, href))
         drafts: list[_Draft] = []
         pictures = 0
+        gathered = Gathered(lambda where: _picture(archive, where))
+        cover = _cover(package, gathered)
         found: dict[str, Note] = {}
         for page_name, root in roots.items():
             entries = contents.get(page_name, [])
             anchors = [entry.anchor for entry in entries if entry.anchor]
-            page = read_root(root, styles, anchors)
+            page = read_root(root, styles, anchors, partial(_mark, gathered, archive, page_name))
             pictures += page.pictures
             found |= page.notes
+            if _is_cover(page, package, gathered):
+                continue
+            page.blocks = _headings_first(page.blocks)
             if _is_title_page(page, package, first=not drafts and len(roots) > 1):
                 continue
             if any(block.text for block in page.blocks):
@@ -125,22 +143,70 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
     chapters = tuple(
         chapter for chapter, before in zip(chapters, drafted, strict=True) if chapter.text or "\0" not in before.text
     )
-    notes = _notes(pictures, missing)
+    chapters = tuple(gathered.settle(chapter) for chapter in chapters)
+    notes = (*gathered.notes(pictures), *_notes(missing))
     manuscript = Manuscript(
         title=one_line(package.title),
         author=one_line(package.author),
         language=one_line(package.language),
         description=package.description,
         chapters=chapters,
+        cover=cover,
     )
     return manuscript, notes
+
+
+def _picture(archive: Archive, where: str) -> bytes:
+    """The bytes of a picture, which are looked at only when they are not too many.
+
+    Raises:
+        NotFound, Refused, Invalid: it is not there, too large, or damaged.
+    """
+    if where not in archive:
+        raise NotFound(f"There is no picture {where[:80]!r}.")
+    if archive.size(where) > images.MAX_BYTES:
+        raise Refused(f"The picture {where[:80]!r} is too large.")
+    return archive.read(where)
+
+
+def _mark(gathered: Gathered, archive: Archive, page: str, source: str, words: str) -> str:
+    """The mark of a picture that a page names."""
+    found = _inside_book(archive, page, source)
+    if found is None:
+        gathered.left["not in the file"] += 1
+        return ""
+    return gathered.mark(found[0], clean(words))
+
+
+def _cover(package: _Package, gathered: Gathered) -> Picture | None:
+    item = package.items.get(package.cover)
+    return gathered.cover(item.name) if item is not None else None
+
+
+def _is_cover(page: Page, package: _Package, gathered: Gathered) -> bool:
+    """Whether a page shows the cover and nothing else."""
+    item = package.items.get(package.cover)
+    texts = [block.text for block in page.blocks if block.text]
+    if item is None or len(texts) != 1 or not is_picture(texts[0]):
+        return False
+    return mentioned(texts[0]) == mentioned(gathered.mark(item.name, ""))
+
+
+def _headings_first(blocks: list[Block]) -> list[Block]:
+    """The blocks with a picture that stands above the first headings of a page below them, so that they are titles."""
+    start = next((place for place, block in enumerate(blocks) if block.text and not is_picture(block.text)), 0)
+    if not blocks or not blocks[start].heading:
+        return blocks
+    end = next((place for place in range(start, len(blocks)) if not blocks[place].heading), len(blocks))
+    above = [block for block in blocks[:start] if block.text]
+    return [block for block in blocks[:start] if not block.text] + blocks[start:end] + above + blocks[end:]
 
 
 def _is_title_page(page: Page, package: _Package, *, first: bool) -> bool:
     """Whether a page says no more than who wrote which book, which is known."""
     if "titlepage" not in page.kinds and (package.ours or not first):
         return False
-    words = {word for block in page.blocks for word in find_words(block.text)}
+    words = {word for block in page.blocks for word in find_words(REFERENCE.sub("", block.text))}
     return package.ours or words <= set(find_words(f"{package.title} {package.author}"))
 
 
@@ -174,10 +240,8 @@ def _inside_book(archive: Archive, page: str, href: str) -> tuple[str, str] | No
     return None if ":" in where or joined.startswith(("/", "..")) else (archive.written_as(joined), anchor)
 
 
-def _notes(pictures: int, missing: int) -> tuple[str, ...]:
+def _notes(missing: int) -> tuple[str, ...]:
     found = []
-    if pictures:
-        found.append(f"Left out: {pictures:,} picture(s).")
     if missing:
         found.append(f"The book names {missing:,} page(s) that it does not hold: it may be damaged.")
     return tuple(found)
@@ -243,6 +307,8 @@ def _read_package(archive: Archive, package_name: str, name: str) -> _Package:
                 package.items[key] = _Item(archive.written_as(where), element.get("media-type") or "", properties)
         elif tag == "itemref":
             references.append(element.get("idref") or "")
+        elif tag == "meta" and element.get("name") == "cover":
+            package.cover = element.get("content") or ""
         elif tag == "meta" and element.get("name") == "generator":
             package.ours = element.get("content") == GENERATOR
         elif tag == "spine":
@@ -251,6 +317,9 @@ def _read_package(archive: Archive, package_name: str, name: str) -> _Package:
             authors.append(one_line("".join(element.itertext())))
         elif tag in ("title", "language", "description") and not getattr(package, tag):
             setattr(package, tag, clean("".join(element.itertext())).strip())
+    package.cover = next(
+        (key for key, item in package.items.items() if "cover-image" in item.properties), package.cover
+    )
     package.author = clean(", ".join(author for author in authors if author))
     if _MARKED_UP.search(package.description):
         blocks = read_page(f"<body>{package.description}</body>", name, Styles()).blocks

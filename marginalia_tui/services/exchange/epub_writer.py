@@ -11,10 +11,14 @@ from collections import ChainMap
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from html import escape
+from urllib.parse import quote
 
+from marginalia_tui.domain.images import file_name
+from marginalia_tui.domain.items import Image
 from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript
 from marginalia_tui.services.exchange.markdown import tidy
-from marginalia_tui.services.exchange.to_html import PageWriter
+from marginalia_tui.services.exchange.pictures import Shown, places
+from marginalia_tui.services.exchange.to_html import PageWriter, picture
 
 GENERATOR = "Marginalia"
 """Says in the package who wrote the book."""
@@ -44,6 +48,8 @@ pre { white-space: pre-wrap; }
 table { border-collapse: collapse; margin: 1em auto; }
 section.title { text-align: center; margin-top: 30%; }
 section.title p { text-indent: 0; }
+img { max-width: 100%; }
+figure { margin: 1em 0; text-align: center; }
 td, th { border: 1px solid; padding: 0.2em 0.5em; }
 aside { font-size: 0.9em; margin: 1em 0; }
 .footnote-label { margin-right: 0.5em; }
@@ -67,28 +73,37 @@ def write_epub(manuscript: Manuscript) -> bytes:
     language = book.language if LANGUAGE.match(book.language) else "und"
     files = [f"part-{number:05d}.xhtml" for number in range(1, len(book.chapters) + 1)]
     writer = PageWriter()
-    pages = list(zip(book.chapters, files, _notes(book, files, writer), strict=True))
+    where = places(book.chapters)
+    pages = list(zip(book.chapters, files, _notes(book, files, writer), where, strict=True))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         # The specification wants this entry first, stored, and without anything extra.
         archive.writestr(zipfile.ZipInfo("mimetype", _OLDEST), "application/epub+zip", zipfile.ZIP_STORED)
         _add(archive, "META-INF/container.xml", _CONTAINER)
-        _add(archive, "EPUB/book.opf", _package(book, files, language))
-        listed = _listed(book, [(file, writer.plain(chapter.title, notes)) for chapter, file, notes in pages])
+        known = _write_pictures(archive, book, where)
+        _add(archive, "EPUB/book.opf", _package(book, files, language, known))
+        listed = _listed(book, [(file, writer.plain(chapter.title, notes)) for chapter, file, notes, _ in pages])
         _add(archive, "EPUB/contents.xhtml", _contents(book, listed, language))
         _add(archive, "EPUB/contents.ncx", _older_contents(book, listed))
         _add(archive, "EPUB/style.css", _STYLE)
         _add(archive, "EPUB/title.xhtml", _title_page(book, language))
-        for chapter, file, notes in pages:
+        for chapter, file, notes, images in pages:
             heading = f"<h1>{writer.line(chapter.title, file, notes)}</h1>\n" if chapter.title else ""
             name = writer.plain(chapter.title, notes) or book.title
-            _add(archive, f"EPUB/{file}", _part(heading, writer.page(chapter.text, file, notes), name, language))
+            shown = Shown(images)
+            text = writer.page(chapter.text, file, notes, shown)
+            text += "".join(_figure(each.image, images[each.image.name]) for each in shown.rest(chapter))
+            _add(archive, f"EPUB/{file}", _part(heading, text, name, language))
     return buffer.getvalue()
 
 
 def _without_unwritable(book: Manuscript) -> Manuscript:
     chapters = tuple(
-        Chapter(title=chapter.title.translate(_NOT_IN_XML), text=chapter.text.translate(_NOT_IN_XML))
+        Chapter(
+            title=chapter.title.translate(_NOT_IN_XML),
+            text=chapter.text.translate(_NOT_IN_XML),
+            images=chapter.images,
+        )
         for chapter in book.chapters
     )
     return Manuscript(
@@ -97,12 +112,37 @@ def _without_unwritable(book: Manuscript) -> Manuscript:
         language=book.language,
         description=book.description.translate(_NOT_IN_XML),
         chapters=chapters,
+        cover=book.cover,
     )
 
 
 def _add(archive: zipfile.ZipFile, name: str, text: str) -> None:
     entry = zipfile.ZipInfo(name, _OLDEST)
     archive.writestr(entry, text.encode(), zipfile.ZIP_DEFLATED, 6)
+
+
+def _write_pictures(archive: zipfile.ZipFile, book: Manuscript, where: list[dict[str, str]]) -> dict[str, Image]:
+    """Writes the pictures, which are packed already, each place once; answers which there are."""
+    known: dict[str, Image] = {}
+    pictures = [
+        (places_of[each.image.name], each)
+        for chapter, places_of in zip(book.chapters, where, strict=True)
+        for each in chapter.images
+    ]
+    if book.cover is not None:
+        pictures.insert(0, (file_name(book.cover.image), book.cover))
+    for place, each in pictures:
+        if place not in known:
+            known[place] = each.image
+            archive.writestr(zipfile.ZipInfo(f"EPUB/{place}", _OLDEST), each.data, zipfile.ZIP_STORED)
+    return known
+
+
+def _figure(image: Image, place: str) -> str:
+    """A picture behind the text of a part."""
+    caption = image.caption.translate(_NOT_IN_XML)
+    below = f"<figcaption>{_text(caption)}</figcaption>" if caption else ""
+    return f"<figure>{picture(place, caption)}{below}</figure>\n"
 
 
 def _notes(book: Manuscript, files: list[str], writer: PageWriter) -> list[Mapping[str, str]]:
@@ -122,13 +162,18 @@ def _identifier(book: Manuscript) -> str:
     return f"urn:uuid:{key}"
 
 
-def _package(book: Manuscript, files: list[str], language: str) -> str:
+def _package(book: Manuscript, files: list[str], language: str, pictures: Mapping[str, Image]) -> str:
     modified = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     optional = [("dc:creator", book.author), ("dc:description", book.description)]
     metadata = "".join(f"    <{tag}>{_text(value)}</{tag}>\n" for tag, value in optional if value)
     items = "".join(
         f'    <item id="{_id(file)}" href="{file}" media-type="application/xhtml+xml"/>\n' for file in files
     )
+    cover = file_name(book.cover.image) if book.cover is not None else ""
+    for number, (place, image) in enumerate(pictures.items()):
+        key, properties = ("cover", ' properties="cover-image"') if place == cover else (f"image-{number}", "")
+        items += f'    <item id="{key}" href="{quote(place)}" media-type="{image.type}"{properties}/>\n'
+    metadata += '    <meta name="cover" content="cover"/>\n' if cover else ""
     references = "".join(f'    <itemref idref="{_id(file)}"/>\n' for file in files)
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="book-id" xml:lang="{language}">

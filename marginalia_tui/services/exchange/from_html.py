@@ -1,11 +1,12 @@
 """A page of an EPUB to Markdown: a list of blocks in reading order.
 
 Kept: text, headings, emphasis, hard breaks, scene breaks, quotes, lists, tables, code, notes, comments, links to the
-web. Left out, and counted: pictures. The parser expands no entity, loads nothing, and forgives broken markup.
+web, and pictures where a mark for them is given; others are left out and counted. The parser expands no entity, loads
+nothing, and forgives broken markup.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +42,8 @@ _DROPPED = frozenset(
     ("head", "script", "style", "template", "title", "meta", "link", "object", "embed", "iframe", "audio", "video")
     + ("canvas", "source", "track", "param", "rp", "map")
 )
+Marks = Callable[[str, str], str]
+"""Where a picture is, and what it shows -> Markdown for it; empty when it is left out, which the giver counts."""
 _PICTURES = frozenset(("img", "svg", "picture", "image"))
 _EMPHASIS = {
     "em": "em", "i": "em", "cite": "em", "dfn": "em", "var": "em", "strong": "strong", "b": "strong",
@@ -55,6 +58,7 @@ class Page:
 
     blocks: list[Block] = field(default_factory=list)
     pictures: int = 0
+    """How many were left out that the page does not name, such as drawings inside of it."""
     kinds: frozenset[str] = frozenset()
     notes: dict[str, Note] = field(default_factory=dict)
     """The notes on the page by key; a block that is a placeholder says where each stands."""
@@ -84,10 +88,12 @@ def read_page(text: str, name: str, styles: Styles, anchors: Iterable[str] = ())
     return Page() if root is None else read_root(root, styles, anchors)
 
 
-def read_root(root: Any, styles: Styles, anchors: Iterable[str] = ()) -> Page:
+def read_root(
+    root: Any, styles: Styles, anchors: Iterable[str] = (), mark_picture: Marks = lambda source, words: ""
+) -> Page:
     """Reads a page that is parsed and in which the notes were looked for; see `read_page`."""
     body = next((element for element in root.iter() if local_name(element) == "body"), root)
-    reader = _Reader(styles, frozenset(anchors))
+    reader = _Reader(styles, frozenset(anchors), mark_picture)
     blocks = reader.blocks(body)
     return Page(with_scene_breaks(blocks), reader.pictures, _kinds_at_top(body), reader.notes)
 
@@ -104,8 +110,9 @@ def _kinds_at_top(body: Any) -> frozenset[str]:
 class _Reader:
     """Walks one page."""
 
-    def __init__(self, styles: Styles, anchors: frozenset[str]) -> None:
+    def __init__(self, styles: Styles, anchors: frozenset[str], mark_picture: Marks) -> None:
         self._styles = styles
+        self._mark_picture = mark_picture
         self._anchors = anchors
         self.pictures = 0
         self.notes: dict[str, Note] = {}
@@ -153,6 +160,8 @@ class _Reader:
         kinds = kinds_of(element)
         if name == "nav" and kinds & {"toc", "landmarks", "page-list"}:
             return anchors
+        if name == "figcaption" and _says_the_same(element):
+            return anchors
         if key := element.get(HOLDS):
             return [*anchors, self._note(element, key)]
         if name in ("p", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "table") or name in ("ul", "ol", "blockquote"):
@@ -174,8 +183,10 @@ class _Reader:
         if name == "hr":
             return [Block(SCENE_BREAK)]
         if len(name) == 2 and name[0] == "h" and name[1].isdigit():
-            text = join(self._inlines(element)).replace("\\\n", " ")
-            return [Block(f"{'#' * int(name[1])} {text}", heading=int(name[1]))] if text else []
+            pieces = self._inlines(element)
+            text = join([piece for piece in pieces if not _is_mark(piece)]).replace("\\\n", " ")
+            heading = [Block(f"{'#' * int(name[1])} {text}", heading=int(name[1]))] if text else []
+            return heading + _one(" ".join(piece.text for piece in pieces if _is_mark(piece)))
         made = self.blocks(element)
         if name == "p" and not any(block.text.strip() for block in made):
             return [Block("", gap=True)] if not any(local_name(inner) in _PICTURES for inner in element.iter()) else []
@@ -243,8 +254,7 @@ class _Reader:
             return self._no_element(element)
         name = local_name(element)
         if name in _PICTURES or name in _DROPPED:
-            self.pictures += name in _PICTURES
-            return []
+            return self._picture(element) if name in _PICTURES else []
         if name == "br":
             return [Piece("break")]
         if name == "a":
@@ -266,6 +276,17 @@ class _Reader:
         if element.tag is etree.Entity:
             return [Piece("text", element.text)]
         return []
+
+    def _picture(self, element: Any) -> list[Piece]:
+        """The picture of an element, or those inside of a drawing; a drawing without any is left out."""
+        found = [inner for inner in element.iter() if local_name(inner) in ("img", "image")]
+        marks = []
+        for each in found:
+            source = next((value for name, value in each.attrib.items() if name.endswith(("src", "href"))), "").strip()
+            if source:
+                marks.append(self._mark_picture(source, each.get("alt") or ""))
+        self.pictures += not marks
+        return [Piece("raw", each) for each in marks if each]
 
     def _marks(self, name: str, element: Any) -> Iterator[str]:
         if name in _EMPHASIS:
@@ -293,6 +314,18 @@ class _Reader:
 def note_label(anchor: str) -> str:
     """The label of a note that nothing calls, from the id of its element; our own ids are `fn-` and the label."""
     return re.sub(r"[^\w.-]+", "-", anchor.removeprefix("fn-")) or "note"
+
+
+def _is_mark(piece: Piece) -> bool:
+    return piece.kind == "raw" and piece.text.startswith("![")
+
+
+def _says_the_same(caption: Any) -> bool:
+    """Whether the caption of a figure says what its picture says of itself."""
+    figure = caption.getparent()
+    words = " ".join("".join(caption.itertext()).split())
+    pictures = [inner for inner in figure.iter() if local_name(inner) == "img"] if figure is not None else []
+    return any(words == " ".join((each.get("alt") or "").split()) for each in pictures)
 
 
 def _filled(run: list[Piece]) -> bool:

@@ -57,7 +57,9 @@ def read_manuscript(
     if level is not None and not 1 <= level <= 6:
         raise Invalid("The level of a heading is between 1 and 6: choose one of these, or none to have it picked.")
     manuscript, found, notes = _read(path, wanted, level)
-    if not any(each.text or each.title for chapter in manuscript.chapters for each in chapter.versions()):
+    if not any(
+        each.text or each.title or each.images for chapter in manuscript.chapters for each in chapter.versions()
+    ):
         raise Invalid(f"{shown(path)} holds no text, so there is nothing to import: give the file of a book.")
     own = manuscript.title
     name = one_line(clean(title)) if title is not None else own or one_line(clean(path.absolute().stem))

@@ -6,6 +6,9 @@ from marginalia_tui.services.exchange.recognise import Format
 
 WITH_SWIPES: tuple[Format, ...] = ("chat",)
 """The formats that hold the swipes of a part, its turn input and its data."""
+WITH_IMAGES: tuple[Format, ...] = ("epub", "docx", "folder")
+"""The formats that hold the images of the parts that are read; EPUB and folders hold the cover too."""
+WITH_COVER: tuple[Format, ...] = ("epub", "folder")
 _TURN = ("instructions", "scene", "pov", "present")
 
 
@@ -21,6 +24,11 @@ def left_out(book: Manuscript, format: Format) -> tuple[str, ...]:
         found = [f"Not in the file: {_some(more, 'part')} behind the first."] if more else []
     else:
         found = _kept_unseen(book) if format in WITH_SWIPES else _beside_the_prose(book)
+    count = 0 if format in WITH_IMAGES else sum(len(chapter.images) for chapter in book.chapters)
+    told = [_some(count, "image")] if count else []
+    told += ["the cover"] if book.cover is not None and format not in WITH_COVER else []
+    if told:
+        found.append(f"Not in the file: {' and '.join(told)}.")
     if book.other_branches:
         branches = _some(book.other_branches, "other branch", "other branches")
         found.append(f"Not in the file: {branches}, {_some(book.other_parts, 'part')} in all.")

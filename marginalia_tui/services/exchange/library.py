@@ -8,13 +8,13 @@ read is made last. Where it is not the last of its swipes, all of them keep thei
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from marginalia_tui.domain.errors import Invalid
-from marginalia_tui.domain.items import Book, Part
+from marginalia_tui.domain.errors import Invalid, Refused
+from marginalia_tui.domain.items import Book, Image, Part
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.services.backup import take
 from marginalia_tui.services.backup_read import Backup, is_backup, read_backup
@@ -22,16 +22,17 @@ from marginalia_tui.services.backup_restore import restore_as_new
 from marginalia_tui.services.books import check_title
 from marginalia_tui.services.effective import inherited
 from marginalia_tui.services.exchange.export import write_manuscript
-from marginalia_tui.services.exchange.files import shown
+from marginalia_tui.services.exchange.files import megabytes, shown
 from marginalia_tui.services.exchange.importer import read_manuscript
-from marginalia_tui.services.exchange.leftout import left_out
+from marginalia_tui.services.exchange.leftout import WITH_IMAGES, left_out
 from marginalia_tui.services.exchange.lorelibrary import items_of_lore, lore_of_book
-from marginalia_tui.services.exchange.manuscript import SWIPE, Chapter, Manuscript, Version
+from marginalia_tui.services.exchange.manuscript import SWIPE, Chapter, Manuscript, Picture, Version
 from marginalia_tui.services.exchange.recognise import Format, format_named
 from marginalia_tui.services.parts import story_tree
+from marginalia_tui.store import blobs
 from marginalia_tui.store.journal import Act
-from marginalia_tui.store.space import LIBRARY
-from marginalia_tui.store.store import ReadTx, Store
+from marginalia_tui.store.space import LIBRARY, Space
+from marginalia_tui.store.store import ReadTx, Store, WriteTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +49,41 @@ class ImportedBook:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ReadyBook:
+    """A book that was read and checked, and waits for a transaction."""
+
+    uuid: str
+    title: str
+    put: Callable[[WriteTx], ImportedBook]
+    """Puts all of it into the library."""
+
+
 def import_book(
     store: Store, path: Path, *, title: str | None = None, format: str | None = None, level: int | None = None
 ) -> ImportedBook:
-    """Brings a book into the library as a chain of parts, in a transaction of its own: all of it or nothing.
+    """Brings a book into the library, in a transaction of its own: all of it or nothing.
 
     Args:
         store: the store; no transaction may be open.
+        path, title, format, level: as in `read_book`.
+
+    Raises:
+        NotFound, Invalid, Refused: as in `read_book`.
+        StoreError: the store can't be written.
+    """
+    ready = read_book(store, path, title=title, format=format, level=level)
+    with store.write(Act(actor="author", label="import", book=ready.uuid)) as tx:
+        return ready.put(tx)
+
+
+def read_book(
+    store: Store, path: Path, *, title: str | None = None, format: str | None = None, level: int | None = None
+) -> ReadyBook:
+    """Reads a book that is to come into the library as a chain of parts; nothing is changed yet.
+
+    Args:
+        store: tells time and new uuids.
         path: a file, or a folder of files.
         title: the title; None takes the book's own, or the name of the file. Several books may have the same.
         format: a format of `recognise.FORMATS`; None recognises it.
@@ -62,51 +91,70 @@ def import_book(
 
     Raises:
         NotFound, Invalid, Refused: as in `read_manuscript`.
-        StoreError: the store can't be written.
     """
     checked = check_title(title) if title is not None else None
     wanted = format_named(format) if format is not None else None
     if wanted == "backup" or (wanted is None and os.path.isfile(path) and is_backup(path)):
         if level is not None:
             raise Invalid(f"{shown(path)} is a backup, whose parts are what they were: leave the level out.")
-        return _import_backup(store, read_backup(path), checked)
+        return _ready_backup(store.clock.new_uuid(), read_backup(path), checked)
     imported = read_manuscript(path, format=format, level=level, title=checked)
-    book, parts = items_of(store, imported.manuscript)
-    lore = items_of_lore(store.clock, imported.manuscript.lorebooks)
+    manuscript = imported.manuscript
+    book, parts = items_of(store, manuscript)
+    lore = items_of_lore(store.clock, manuscript.lorebooks)
     if lore:
         book = replace(book, lorebook=lore[0].uuid)
-    with store.write(Act(actor="author", label="import", book=book.uuid)) as tx:
-        tx.space(LIBRARY).put([*lore, book, *parts])
-    return ImportedBook(
-        uuid=book.uuid,
-        title=book.title,
-        parts=len(parts),
-        swipes=sum(len(chapter.swipes) for chapter in imported.manuscript.chapters),
-        words=sum(count_words(part.text) for part in parts),
-        format=imported.format,
-        notes=imported.notes,
-    )
+
+    def put(tx: WriteTx) -> ImportedBook:
+        library = tx.space(LIBRARY)
+        for picture in _pictures(manuscript):
+            library.put_blob(picture.data)
+        library.put([*lore, book, *parts])
+        return ImportedBook(
+            uuid=book.uuid,
+            title=book.title,
+            parts=len(parts),
+            swipes=sum(len(chapter.swipes) for chapter in manuscript.chapters),
+            words=sum(count_words(part.text) for part in parts),
+            format=imported.format,
+            notes=imported.notes,
+        )
+
+    return ReadyBook(book.uuid, book.title, put)
 
 
-def _import_backup(store: Store, backup: Backup, title: str | None) -> ImportedBook:
+def _pictures(manuscript: Manuscript) -> Iterator[Picture]:
+    """The cover and the pictures of all versions."""
+    if manuscript.cover is not None:
+        yield manuscript.cover
+    for chapter in manuscript.chapters:
+        for version in chapter.versions():
+            yield from version.images
+
+
+def _ready_backup(uuid: str, backup: Backup, title: str | None) -> ReadyBook:
     """A new book with all that a backup holds: parts and swipes, lore, summaries, notes, images."""
-    uuid = store.clock.new_uuid()
     if title is not None:
         backup = replace(backup, book=replace(backup.book, title=title))
-    with store.write(Act(actor="author", label="import", book=uuid)) as tx:
+
+    def put(tx: WriteTx) -> ImportedBook:
         done = restore_as_new(tx.space(LIBRARY), backup, uuid)
-    places = {part.parent for part in backup.parts}
-    return ImportedBook(
-        uuid=uuid,
-        title=backup.book.title,
-        parts=done.parts,
-        swipes=len(backup.parts) - len(places),
-        words=sum(count_words(part.text) for part in backup.parts),
-        format="backup",
-        notes=done.notes,
-    )
+        places = {part.parent for part in backup.parts}
+        return ImportedBook(
+            uuid=uuid,
+            title=backup.book.title,
+            parts=done.parts,
+            swipes=len(backup.parts) - len(places),
+            words=sum(count_words(part.text) for part in backup.parts),
+            format="backup",
+            notes=done.notes,
+        )
+
+    return ReadyBook(uuid, backup.book.title, put)
 
 
+MAX_PICTURES = 512 * 1024 * 1024
+"""Bytes of the pictures of a file that is written: they are in memory together."""
 _FIELDS = ("title", "text", "instructions", "scene", "pov", "present", "model")
 
 
@@ -129,6 +177,7 @@ def items_of(store: Store, manuscript: Manuscript) -> tuple[Book, list[Part]]:
                 book=book,
                 parent=leaf,
                 created=clock.now(),
+                images=tuple(picture.image for picture in version.images),
                 attributes=version.attributes | ({SWIPE: place} if chapter.after else {}),
                 **{name: getattr(version, name) for name in _FIELDS},
             )
@@ -144,6 +193,7 @@ def items_of(store: Store, manuscript: Manuscript) -> tuple[Book, list[Part]]:
             description=manuscript.description,
             language=manuscript.language,
             tags=manuscript.tags,
+            cover=() if manuscript.cover is None else (manuscript.cover.image,),
             active_leaf=leaf,
             created=created,
             attributes=manuscript.attributes,
@@ -173,16 +223,22 @@ def export_book(store: Store, book: str, format: str, path: Path, *, force: bool
         written, bytes_of_it = take(store, book, path, force=force)
         return Exported(written, bytes_of_it)
     with store.read() as tx:
-        manuscript = manuscript_of(tx, book)
+        manuscript = manuscript_of(tx, book, pictures=wanted in WITH_IMAGES)
     size = write_manuscript(manuscript, wanted, path, force=force)
     return Exported(path.absolute(), size, left_out(manuscript, wanted))
 
 
-def manuscript_of(tx: ReadTx, book: str) -> Manuscript:
+def manuscript_of(tx: ReadTx, book: str, *, pictures: bool = True) -> Manuscript:
     """The active branch of a book of the library as a manuscript, with the swipes of its parts.
+
+    Args:
+        tx: reads the library.
+        book: its uuid.
+        pictures: whether the bytes of the cover and of the images on the branch are read; they are empty without.
 
     Raises:
         NotFound: there is no such book.
+        Refused: its images are larger than a file of it may be.
     """
     space = tx.space(LIBRARY)
     found = space.get(Book, book)
@@ -190,6 +246,8 @@ def manuscript_of(tx: ReadTx, book: str) -> Manuscript:
     groups = [tree.swipes(uuid) for uuid in tree.active]
     held = {uuid for group in groups for uuid in group}
     parts = space.get_many(Part, [uuid for group in groups for uuid in group])
+    shown = [*found.cover, *(image for uuid in tree.active for image in parts[uuid].images)] if pictures else []
+    bodies = _bodies(space, shown)
     return Manuscript(
         title=found.title,
         author=found.author,
@@ -197,9 +255,10 @@ def manuscript_of(tx: ReadTx, book: str) -> Manuscript:
         description=found.description,
         tags=found.tags,
         chapters=tuple(
-            _chapter(parts[uuid], [parts[each] for each in group])
+            _chapter(parts[uuid], [parts[each] for each in group], bodies)
             for uuid, group in zip(tree.active, groups, strict=True)
         ),
+        cover=next((Picture(image, bodies.get(image.hash, b"")) for image in found.cover), None),
         lorebooks=(root,) if (root := lore_of_book(space, found)) else (),
         attributes=found.attributes,
         other_branches=sum(leaf not in held for leaf in tree.leaves),
@@ -207,14 +266,26 @@ def manuscript_of(tx: ReadTx, book: str) -> Manuscript:
     )
 
 
-def _chapter(read: Part, group: Iterable[Part]) -> Chapter:
+def _bodies(space: Space, shown: Iterable[Image]) -> dict[str, bytes]:
+    """Hash -> bytes of images."""
+    hashes = {image.hash for image in shown}
+    size = sum(blobs.sizes(space.connection, map(bytes.fromhex, hashes)).values())
+    if size > MAX_PICTURES:
+        raise Refused(
+            f"The images of the book have {megabytes(size)}, a file of it at most {megabytes(MAX_PICTURES)}: "
+            "export it as a backup, or remove some first."
+        )
+    return {each: space.blob(each) for each in hashes}
+
+
+def _chapter(read: Part, group: Iterable[Part], bodies: Mapping[str, bytes]) -> Chapter:
     """A part with its swipes: by the places that they were given, then by age."""
     ordered = sorted(group, key=lambda part: (_place(part), part.created))
     here = ordered.index(read)
     return Chapter(
-        **_fields(read),
-        before=tuple(Version(**_fields(part)) for part in ordered[:here]),
-        after=tuple(Version(**_fields(part)) for part in ordered[here + 1 :]),
+        **_fields(read, bodies),
+        before=tuple(Version(**_fields(part, {})) for part in ordered[:here]),
+        after=tuple(Version(**_fields(part, {})) for part in ordered[here + 1 :]),
     )
 
 
@@ -223,6 +294,11 @@ def _place(part: Part) -> float:
     return place if isinstance(place, int) else float("inf")
 
 
-def _fields(part: Part) -> dict[str, Any]:
+def _fields(part: Part, bodies: Mapping[str, bytes]) -> dict[str, Any]:
+    images = tuple(Picture(image, bodies.get(image.hash, b"")) for image in part.images)
     attributes = {key: value for key, value in part.attributes.items() if key != SWIPE}
-    return {name: getattr(part, name) for name in _FIELDS} | {"attributes": attributes, "created": part.created}
+    return {name: getattr(part, name) for name in _FIELDS} | {
+        "attributes": attributes,
+        "created": part.created,
+        "images": images,
+    }

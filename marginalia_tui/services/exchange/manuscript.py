@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from marginalia_tui.domain.items import Json
+from marginalia_tui.domain.items import Image, Json
 from marginalia_tui.domain.words import find_words
 from marginalia_tui.services.exchange.lorefile import LoreFile
 
@@ -19,6 +19,14 @@ SWIPE = "swipe"
 """The attribute of a part of the library that says its place among its swipes, from 0; no version here has it."""
 
 _SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image outside of the library: what it is, and its bytes."""
+
+    image: Image
+    data: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +41,8 @@ class Version:
     present: str = ""
     model: str = ""
     """The name of the model that wrote the text; empty when a person did, or nobody knows."""
+    images: tuple[Picture, ...] = ()
+    """Those that the text names, `![words](name)`, stand there, the others behind it."""
     attributes: dict[str, Json] = field(default_factory=dict)
     """What the source said beside the prose, by key."""
     created: int = field(default=0, compare=False)
@@ -68,6 +78,7 @@ class Manuscript:
     description: str = ""
     tags: tuple[str, ...] = ()
     chapters: tuple[Chapter, ...] = ()
+    cover: Picture | None = None
     lorebooks: tuple[LoreFile, ...] = ()
     """The lorebooks of the book, with those below them."""
     attributes: dict[str, Json] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from marginalia_tui.services.exchange.markdown_tokens import (
     target_of,
     web_address,
 )
+from marginalia_tui.services.exchange.pictures import Shown
 
 _NONE: Mapping[str, str] = {}
 
@@ -28,20 +29,20 @@ class PageWriter:
         """The labels of the notes that a text holds."""
         return self._tokens.labels(text)
 
-    def page(self, text: str, file: str = "", notes: Mapping[str, str] = _NONE) -> str:
-        """The XHTML of a text that stands in `file`."""
-        return _render(self._tokens.blocks(text, notes), notes, file)
+    def page(self, text: str, file: str = "", notes: Mapping[str, str] = _NONE, shown: Shown | None = None) -> str:
+        """The XHTML of a text that stands in `file`; `shown` knows its pictures, and learns which of them it has."""
+        return _render(self._tokens.blocks(text, notes), notes, file, shown or Shown())
 
     def line(self, text: str, file: str = "", notes: Mapping[str, str] = _NONE) -> str:
         """The XHTML of a title."""
-        return _render(self._tokens.line(text, notes), notes, file)
+        return _render(self._tokens.line(text, notes), notes, file, Shown())
 
     def plain(self, text: str, notes: Mapping[str, str] = _NONE) -> str:
         """A title without its marks."""
         return self._tokens.plain(text, notes)
 
 
-def _render(tokens: Iterable[Token], notes: Mapping[str, str], file: str) -> str:
+def _render(tokens: Iterable[Token], notes: Mapping[str, str], file: str, shown: Shown) -> str:
     out: list[str] = []
     number = 0
     taken: set[str] = set()
@@ -60,13 +61,13 @@ def _render(tokens: Iterable[Token], notes: Mapping[str, str], file: str) -> str
             out.append("<li>" if number == starts[-1] else f'<li value="{number}">')
             starts[-1] = number + 1
         else:
-            out.append(_block(token, notes, file, taken))
+            out.append(_block(token, notes, file, taken, shown))
     return "".join(out)
 
 
-def _block(token: Token, notes: Mapping[str, str], file: str, taken: set[str]) -> str:
+def _block(token: Token, notes: Mapping[str, str], file: str, taken: set[str], shown: Shown) -> str:
     if token.type == "inline":
-        return _inline(token.children or [], notes, file)
+        return _inline(token.children or [], notes, file, shown)
     if token.type in ("fence", "code_block"):
         info = f' data-info="{_attribute(token.info.strip())}"' if token.info.strip() else ""
         return f"<pre><code{info}>{escape(token.content, quote=False)}</code></pre>\n"
@@ -93,7 +94,7 @@ def _comment(content: str) -> str:
     return f"{comment}\n<p>{escape(after, quote=False)}</p>" if after else comment
 
 
-def _inline(children: list[Token], notes: Mapping[str, str], file: str) -> str:
+def _inline(children: list[Token], notes: Mapping[str, str], file: str, shown: Shown) -> str:
     paired = paired_tags(children)
     out: list[str] = []
     closings: list[str] = []
@@ -112,8 +113,7 @@ def _inline(children: list[Token], notes: Mapping[str, str], file: str) -> str:
         elif kind == "note_mark":
             out.append(_note_link(token.content, notes, file))
         elif kind == "image":
-            source = f"![{token.content}]({target_of(token, 'src')})"
-            out.append(escape(source, quote=False))
+            out.append(_picture(token, shown))
         elif kind == "link_open":
             opening, closing = _link(token)
             out.append(opening)
@@ -123,6 +123,22 @@ def _inline(children: list[Token], notes: Mapping[str, str], file: str) -> str:
         else:
             out.append(f"<{'/' if token.nesting < 0 else ''}{token.tag}>")
     return "".join(out)
+
+
+def _picture(token: Token, shown: Shown) -> str:
+    """A picture of the part; another one stays what the text says of it."""
+    place = shown.place(str(token.attrs.get("src", "")))
+    if not place:
+        return escape(f"![{token.content}]({target_of(token, 'src')})", quote=False)
+    title = token.attrs.get("title")
+    words = "".join(child.content for child in token.children or ())
+    return picture(place, words, str(title) if title else "")
+
+
+def picture(place: str, words: str, title: str = "") -> str:
+    """A picture that stands at a place of the book."""
+    named = f' title="{_attribute(title)}"' if title else ""
+    return f'<img src="{_attribute(place)}" alt="{_attribute(words)}"{named} />'
 
 
 def _tag(content: str, paired: bool) -> str:

@@ -112,7 +112,7 @@ def test_pictures_are_left_out_and_counted(tmp_path: Path) -> None:
         ),
     )
     assert parts(book) == [("", "x z")]
-    assert notes == ("Left out: 3 picture(s).",)
+    assert notes == ("Left out: 3 picture(s) (1 missing, 2 of a kind that is not kept, or damaged).",)
 
 
 def test_a_page_that_is_named_and_missing_is_told(tmp_path: Path) -> None:

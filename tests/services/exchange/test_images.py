@@ -1,0 +1,206 @@
+"""Pictures come in with their chapters, stand where they stood, and go out again; what can't be kept is counted."""
+
+import io
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PIL import Image as Pillow
+
+from marginalia_tui.domain.items import Book, Part
+from marginalia_tui.services import images
+from marginalia_tui.services.exchange import library
+from marginalia_tui.services.exchange.epub_writer import write_epub
+from marginalia_tui.services.exchange.importer import read_manuscript
+from marginalia_tui.services.exchange.library import export_book, import_book
+from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, Picture
+from marginalia_tui.services.exchange.pictures import without_last
+from marginalia_tui.services.parts import story_tree
+from marginalia_tui.store import integrity
+from marginalia_tui.store.space import LIBRARY
+from marginalia_tui.store.store import Store
+from tests.support.books import CONTAINER, page, zipped
+from tests.support.images import SVG, bomb, picture
+
+MAP, LAMP, FRONT = picture(), picture("JPEG", (20, 10)), picture("WEBP", (9, 12))
+
+
+def a_picture(data: bytes, name: str, caption: str = "") -> Picture:
+    return Picture(images.image_of(data, name, caption=caption), data)
+
+
+def a_book(*, webp: bool = True) -> Manuscript:
+    """Images in a text, behind it, in a part without any text, under one name in two parts."""
+    other = picture(colour="red")
+    return Manuscript(
+        title="The Lamp",
+        author="A. Writer",
+        language="en",
+        cover=replace(a_picture(FRONT, "c"), image=replace(images.image_of(FRONT, "c"), name="cover")),
+        chapters=(
+            Chapter(
+                title="One",
+                text="It rained.\n\nSee ![the old map](map.png) there.\n\nAnd ![](map.png) again.",
+                images=(a_picture(MAP, "map.png", "the old map"), a_picture(LAMP, "lamp.jpg", "A [lamp]")),
+            ),
+            Chapter(title="Two", text="Sun.\n\n![no picture](none.png)", images=(a_picture(other, "map.png"),)),
+            Chapter(title="Plate", images=(a_picture(FRONT if webp else LAMP, "plate.webp", "A plate"),)),
+        ),
+    )
+
+
+def essence(book: Manuscript) -> list[tuple[str, str, list[tuple[str, str, bytes]]]]:
+    return [
+        (
+            chapter.title,
+            chapter.text,
+            [(each.image.name, each.image.caption, each.data) for each in chapter.images],
+        )
+        for chapter in book.chapters
+    ]
+
+
+def test_an_epub_keeps_the_pictures_of_its_chapters(tmp_path: Path) -> None:
+    book = a_book()
+    path = tmp_path / "lamp.epub"
+    path.write_bytes(write_epub(book))
+    found = read_manuscript(path)
+    assert found.notes == ()
+    wanted = essence(book)
+    # What is no picture of the part stays what the text says of it.
+    wanted[1] = ("Two", "Sun.\n\n![no picture\\](none.png)", wanted[1][2])
+    assert essence(found.manuscript) == wanted
+    assert found.manuscript.cover is not None and found.manuscript.cover.data == FRONT
+    assert found.manuscript.cover.image.name == "cover"
+    again = tmp_path / "again.epub"
+    again.write_bytes(write_epub(found.manuscript))
+    assert essence(read_manuscript(again).manuscript) == essence(found.manuscript)
+
+
+def package(items: str, spine: str) -> str:
+    return f"""<package xmlns="http://www.idpf.org/2007/opf" version="3.0">
+    <metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>T</dc:title>
+    <meta name="cover" content="front"/></metadata>
+    <manifest>{items}<item id="front" href="pics/front%20page.webp" media-type="image/webp"/></manifest>
+    <spine>{spine}</spine></package>"""
+
+
+def an_epub(pages: dict[str, str], more: dict[str, bytes]) -> bytes:
+    items = "".join(f'<item id="{name}" href="{name}.xhtml" media-type="application/xhtml+xml"/>' for name in pages)
+    spine = "".join(f'<itemref idref="{name}"/>' for name in pages)
+    return zipped(
+        {
+            "META-INF/container.xml": CONTAINER,
+            "OPS/book.opf": package(items, spine),
+            **{f"OPS/{name}.xhtml": page(body) for name, body in pages.items()},
+            **more,
+        }
+    )
+
+
+def test_pictures_of_other_programs_and_a_page_that_shows_the_cover(tmp_path: Path) -> None:
+    path = tmp_path / "x.epub"
+    drawn = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
+    pages = {
+        "cover": f'{drawn}<image xlink:href="pics/front%20page.webp"/></svg>',
+        "one": '<p><img src="pics/a.jpg" alt="An ornament"/></p><h1>Chapter <img src="pics/b.png"/>I</h1>'
+        '<p>It rained.<img src="pics/b.png" alt="two\n [words]"/></p>'
+        '<figure><img src="pics/a.jpg" alt="A lamp"/><figcaption>A lamp</figcaption></figure><p>Sun.</p>'
+        '<figure><img src="pics/b.png"/><figcaption>Another one</figcaption></figure>',
+        "two": '<h1>II</h1><p>Wind.</p><p><img src="pics/a.jpg"/></p><div><img src="pics/b.png" alt="Last"/></div>',
+    }
+    path.write_bytes(an_epub(pages, {"OPS/pics/front page.webp": FRONT, "OPS/pics/a.jpg": LAMP, "OPS/pics/b.png": MAP}))
+    found = read_manuscript(path)
+    one, two = found.manuscript.chapters
+    assert found.notes == ()
+    assert found.manuscript.cover is not None and found.manuscript.cover.data == FRONT
+    assert one.title == "Chapter I"
+    # A picture above the heading does not hide it, one in the heading stands below it.
+    assert one.text == (
+        "![An ornament](a.jpg)\n\n![](b.png)\n\nIt rained.![two \\[words\\]](b.png)\n\n![A lamp](a.jpg)\n\nSun.\n\n"
+        "![](b.png)\n\nAnother one"
+    )
+    assert [(each.image.name, each.data) for each in one.images] == [("a.jpg", LAMP), ("b.png", MAP)]
+    assert (two.text, [each.image.name for each in two.images]) == ("Wind.", ["a.jpg", "b.png"])
+    assert [each.image.caption for each in two.images] == ["", "Last"]
+
+
+def test_f53_what_can_not_be_kept_is_counted_and_the_book_comes_in(tmp_path: Path) -> None:
+    path = tmp_path / "x.epub"
+    names = ("s.svg", "bomb.png", "cut.png", "large.png", "none.png", "../../up.png", "http://a.example/b.png")
+    body = "".join(f'<p>Word <img src="{name}"/></p>' for name in names)
+    body += "<p><svg xmlns='http://www.w3.org/2000/svg'><circle r='1'/></svg></p><p><img src='s.svg'/></p>"
+    more = {
+        "s.svg": SVG,
+        "bomb.png": bomb(90_000, 90_000),
+        "cut.png": picture(size=(60, 60))[:-40],
+        "large.png": MAP + b"\0" * 11_000_000,
+    }
+    path.write_bytes(an_epub({"one": f"<h1>I</h1>{body}"}, {f"OPS/{name}": data for name, data in more.items()}))
+    found = read_manuscript(path)
+    assert found.manuscript.chapters[0].images == ()
+    assert found.manuscript.chapters[0].text == "\n\n".join(["Word"] * 7)
+    (note,) = found.notes
+    assert note == (
+        "Left out: 9 picture(s) (4 of a kind that is not kept, or damaged, 2 too large, 1 missing, 2 not in the file)."
+    )
+
+
+def test_a_book_comes_into_the_library_with_its_images_and_goes_out_again(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "in.epub"
+    source.write_bytes(write_epub(a_book()))
+    made = import_book(store, source)
+    with store.read() as tx:
+        space = tx.space(LIBRARY)
+        book = space.get(Book, made.uuid)
+        parts = list(space.get_many(Part, story_tree(space, book).active).values())
+        assert [space.blob(image.hash) for image in book.cover] == [FRONT]
+        assert [[image.name for image in part.images] for part in parts] == [
+            ["map.png", "lamp.jpg"],
+            ["map.png"],
+            ["plate.webp"],
+        ]
+        assert space.blob(parts[0].images[1].hash) == LAMP
+    out = export_book(store, made.uuid, "epub", tmp_path / "out.epub")
+    assert out.notes == ()
+    assert essence(read_manuscript(out.path).manuscript) == essence(read_manuscript(source).manuscript)
+    plain = export_book(store, made.uuid, "markdown", tmp_path / "out.md")
+    assert plain.notes == ("Not in the file: 4 images and the cover.",)
+    assert "![the old map](map.png)" in plain.path.read_text()
+    assert integrity.check(store) == []
+    monkeypatch.setattr(library, "MAX_PICTURES", 10)
+    assert export_book(store, made.uuid, "text", tmp_path / "out.txt").notes
+    with pytest.raises(Exception, match="at most 0 MB"):
+        export_book(store, made.uuid, "epub", tmp_path / "no.epub")
+
+
+def test_pictures_that_close_a_text_need_no_mark() -> None:
+    one, two = images.image_of(MAP, "a.png", caption="A"), images.image_of(LAMP, "b.jpg")
+    assert without_last("Text.\n\n![A](a.png)\n\n![](b.jpg)", [one, two]) == "Text."
+    assert without_last("![A](a.png) ![](b.jpg)", [one, two]) == ""
+    for kept in (
+        "Text.\n\n![A](a.png) and words",
+        "Text.\n\n![Other words](a.png)",
+        "Text.\n\n![A](unknown.png)",
+        "![A](a.png)\n\nText.\n\n![A](a.png)",
+        '![A](a.png "title")',
+        "![A](a.png)![A](a.png)",
+    ):
+        assert without_last(kept, [one, two]) == kept
+
+
+def test_the_pictures_of_an_epub_are_declared(tmp_path: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(write_epub(a_book()))) as archive:
+        opf = archive.read("EPUB/book.opf").decode()
+        names = {name for name in archive.namelist() if name.endswith((".png", ".jpg", ".webp"))}
+        assert names == {
+            "EPUB/cover.webp", "EPUB/images/map.png", "EPUB/images/lamp.jpg", "EPUB/images/2/map.png",
+            "EPUB/images/plate.webp",
+        }  # fmt: skip
+        for name in names:
+            assert f'href="{name.removeprefix("EPUB/")}"' in opf
+            Pillow.open(io.BytesIO(archive.read(name))).verify()
+        assert 'properties="cover-image"' in opf and '<meta name="cover" content="cover"/>' in opf
