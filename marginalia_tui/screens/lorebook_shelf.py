@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from marginalia_tui.services.lore_shelf import ShelvedLorebook
     from marginalia_tui.store.bus import Touched
 
-EMPTY = "There is no lorebook yet.\n\nOpen a book, and Ctrl+L in it: n  writes the first entry of its lore."
+EMPTY = "There is no lorebook yet.\n\nOpen a book: Ctrl+L in it, then n, writes the first entry of its lore."
 UNUSED = "! unused"
 
 
@@ -45,7 +45,7 @@ class LorebookShelfScreen(BaseScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "open", id="lorebooks.open"),
         Binding("l", "link", "link to a book", id="lorebooks.link"),
-        Binding("d,delete", "remove", "delete the unused", id="lorebooks.remove"),
+        Binding("d,delete", "remove", "delete", id="lorebooks.remove"),
         Binding("u", "unused", "unused only / all", id="lorebooks.unused"),
         Binding("escape", "back", "back", id="lorebooks.back"),
     ]

@@ -175,7 +175,7 @@ class LorePanes(BaseScreen):
         self._lines: dict[str, EntryLine] = {}
         self._places: dict[str, LorebookLine] = {}
         self.shelf = Table(
-            [Column("Lorebook", grow=1, minimum=10), Column("", "right"), Column("", drop=1)],
+            [Column("Lorebook", grow=1, minimum=9), Column("", "right"), Column("", drop=1)],
             empty="Opening the lore",
             id="tree",
         )
@@ -235,7 +235,8 @@ class LorePanes(BaseScreen):
         """The tree and the entries, when they were changed; then the rest follows."""
         book = self.host.opened if self.alone is None else None
         if book != self._book or self.view is None:
-            self._book, self.view, self.preview, self.entry = book, None, None, None
+            self._book, self.view, self.preview, self.entry, self._query = book, None, None, None, ""
+            self.filter_line.close()
         known = self.view.stamp if self.view is not None else None
         try:
             if self.alone is not None:

@@ -27,7 +27,7 @@ def tree_rows(view: "LoreView") -> list[Row]:
     """The lorebooks as rows, before them one for all when there are several."""
     rows = [_tree_row(line) for line in view.lorebooks]
     if len(rows) > 1:
-        rows.insert(0, Row(ALL, ("All lorebooks", f"{len(view.entries):,}", ""), tones=((1, "muted"),)))
+        rows.insert(0, Row(ALL, ("All", f"{len(view.entries):,}", ""), tones=((1, "muted"),)))
     return rows
 
 
@@ -128,9 +128,9 @@ def entry_facts(entry: "EntryView", line: "EntryLine", preview: "PreviewView | N
         lines.append(Content(said).stylize("$added" if verdict.active else "$muted"))
     how = [f"when: {line.when}"]
     if value.tags:
-        how.append(f"the book has {' or '.join(value.tags)}")
+        how.append(f"needs the tag {' or '.join(value.tags)}")
     if value.negative_tags:
-        how.append(f"the book has no {' and no '.join(value.negative_tags)}")
+        how.append(f"not with the tag {' or '.join(value.negative_tags)}")
     if not value.enabled:
         how.append("switched off")
     lines.append(Content(visible_line("; ".join(how))).stylize("$muted"))

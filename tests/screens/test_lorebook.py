@@ -86,7 +86,7 @@ def test_the_tree_and_the_verdicts_are_shown_and_follow_the_part(home: Path) -> 
     async def steps(rig: Rig) -> None:
         screen = await to_lore(rig)
         assert [(row.cells, row.check) for row in screen.shelf.rows] == [
-            (("All lorebooks", "5", ""), ""),
+            (("All", "5", ""), ""),
             (("The house", "2", ""), "on"),
             (("  Places", "2", "shared"), "on"),
             (("  People", "1", ""), "on"),
