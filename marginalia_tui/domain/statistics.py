@@ -123,27 +123,6 @@ Stretch = tuple[int, int]
 """Two moments: from, and up to."""
 
 
-class Covered:
-    """The time that stretches cover, each moment once. They are added in the order of their beginnings."""
-
-    __slots__ = ("length", "until")
-
-    def __init__(self) -> None:
-        self.length = 0
-        """Microseconds that are covered."""
-        self.until = 0
-        """Up to which moment all was added."""
-
-    def add(self, began: int, ended: int) -> int:
-        """Adds a stretch; answers from which moment on nothing covered it before (its end: all was covered)."""
-        began = max(began, self.until)
-        if began >= ended:
-            return ended
-        self.length += ended - began
-        self.until = ended
-        return began
-
-
 def by_day(stretches: Iterable[Stretch], calendar: Calendar) -> dict[date, int]:
     """Day -> microseconds of it that are covered; what passes midnight is split there.
 
@@ -152,17 +131,20 @@ def by_day(stretches: Iterable[Stretch], calendar: Calendar) -> dict[date, int]:
         calendar: the days.
     """
     found: dict[date, int] = {}
-    covered = Covered()
-    day, end = date.min, -1
-    for stretch in stretches:
-        began, ended = covered.add(*stretch), stretch[1]
+    day, end, until = date.min, -1, 0
+    for start, ended in stretches:
+        began = start if start > until else until
+        if began >= ended:
+            continue
+        until = ended
         while began < ended:
             if began >= end:
                 day = calendar.day_of(began)
                 end = calendar.start_of(day + timedelta(days=1))
-            until = min(ended, end)
-            found[day] = found.get(day, 0) + until - began
-            began = until
+                found.setdefault(day, 0)
+            here = ended if ended < end else end
+            found[day] += here - began
+            began = here
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Select, func, select
 
-from marginalia_tui.domain.statistics import Activity, Calendar, Covered, Days, Side, Stretch, by_day, minutes
+from marginalia_tui.domain.statistics import Activity, Calendar, Days, Side, Stretch, by_day, minutes
 from marginalia_tui.services.activity import HOUR
 from marginalia_tui.services.counting import NAMES, Sums, count_rest, next_batch
 from marginalia_tui.services.folders import path_names
@@ -215,13 +215,13 @@ def _times_of_days(went: _Went, calendar: Calendar) -> dict[date, dict[Activity,
 def _times_of_books(went: _Went) -> dict[str, dict[Activity, int]]:
     found: dict[str, dict[Activity, int]] = {}
     for kind, stretches in went.items():
-        books: dict[str, Covered] = {}
+        untils: dict[str, int] = {}
         for _, book, began, ended in stretches:
-            if book not in books:
-                books[book] = Covered()
-            books[book].add(began, ended)
-        for book, covered in books.items():
-            found.setdefault(book, {})[kind] = covered.length
+            until = untils.get(book, 0)
+            if ended > until:
+                times = found.setdefault(book, {})
+                times[kind] = times.get(kind, 0) + ended - (began if began > until else until)
+                untils[book] = ended
     return found
 
 

@@ -16,7 +16,6 @@ from marginalia_tui.domain.statistics import (
     Activity,
     BookGoal,
     Calendar,
-    Covered,
     DayGoal,
     Days,
     Side,
@@ -259,11 +258,6 @@ def test_time_that_overlaps_is_counted_once(stretches: list[tuple[int, int]]) ->
     start = moment(DAY)
     covered = {at for began, ended in stretches for at in range(began, ended)}
     moments = sorted((start + began * MINUTE, start + ended * MINUTE) for began, ended in stretches)
-    once = Covered()
-    for began, ended in moments:
-        free = once.add(began, ended)
-        assert began <= free <= ended
-    assert once.length == len(covered) * MINUTE
     days = by_day(moments, ZONE)
     assert sum(days.values()) == len(covered) * MINUTE
     for day, time in days.items():
