@@ -19,9 +19,6 @@ from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.services import lore
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.lorefile import left_note
-from marginalia_tui.services.exchange.loreimport import read_lore
-from marginalia_tui.services.exchange.lorelibrary import add_lore, lore_of
-from marginalia_tui.services.exchange.worldinfo import write_worldinfo
 from marginalia_tui.store.store import WriteTx
 
 FilePath = Annotated[str, Field(min_length=1, max_length=4_096)]
@@ -73,6 +70,10 @@ def import_lore(
     ] = None,
 ) -> Effect[LoreImported]:
     """Brings a lorebook of SillyTavern, NovelAI or a character card into the lore of the book."""
+    # The readers are imported when they are needed: no opening of the studio waits for them.
+    from marginalia_tui.services.exchange.loreimport import read_lore
+    from marginalia_tui.services.exchange.lorelibrary import add_lore
+
     wanted = lore.check_name(name, "lorebook") if name.strip() else None
     with open_lore(ctx) as opened:
         above = None if parent is None else opened.written_lorebook(parent).uuid
@@ -132,6 +133,9 @@ def export_lore(
     replace: Annotated[bool, Param("whether a file that stands there is replaced")] = False,
 ) -> LoreExported:
     """Writes a lorebook, with those below it, as world info for SillyTavern and its like."""
+    from marginalia_tui.services.exchange.lorelibrary import lore_of
+    from marginalia_tui.services.exchange.worldinfo import write_worldinfo
+
     path = typed_path(file)
     files.check_target(path, replace)
     with open_lore(ctx) as opened:
