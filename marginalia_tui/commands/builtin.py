@@ -7,6 +7,7 @@ from marginalia_tui.commands.suites import (
     backups,
     blame,
     book,
+    book_files,
     booksettings,
     compare,
     edit,
@@ -37,7 +38,7 @@ def builtin_registry() -> Registry:
     """A new registry with the suites of the studio."""
     registry = Registry()
     registry.register(read, search, search_library, edit, replace, structure, book, help)
-    registry.register(folders, booksettings, trash, backups)
+    registry.register(folders, booksettings, trash, backups, book_files)
     registry.register(summaries, reshape, images)
     registry.register(statistics)
     registry.register(annotations, annotate, history, compare, blame)

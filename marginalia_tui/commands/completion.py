@@ -236,6 +236,20 @@ def folder_completer(folders: Iterable[tuple[str, int]]) -> Completer:
     return choices(Candidate(path, description=f"{books:,} book{'' if books == 1 else 's'}") for path, books in folders)
 
 
+def book_completer(books: Iterable[tuple[str, str, int]]) -> Completer:
+    """The completer of the kind `book`: the books of the library by title, by uuid where several have that.
+
+    Args:
+        books: uuid, title and how many words it has.
+    """
+    known = list(books)
+    often = Counter(title.casefold() for _, title, _ in known)
+    return choices(
+        Candidate(title if often[title.casefold()] == 1 else uuid, title, f"{words:,} words")
+        for uuid, title, words in known
+    )
+
+
 def gone_completer(gone: Iterable[tuple[str, str, str, str]]) -> Completer:
     """The completer of the kind `gone`: what can be brought back by its name, or its uuid where several have that.
 

@@ -18,7 +18,7 @@ from marginalia_tui.commands.running import Begun, CommandRun
 from marginalia_tui.desk.answer import Block, Facts, Rows, Shown, Words
 from marginalia_tui.desk.folders import Folders
 from marginalia_tui.desk.history import HISTORY_FILE, History
-from marginalia_tui.desk.names import backup_names, folder_names, gone_names
+from marginalia_tui.desk.names import backup_names, book_names, folder_names, gone_names
 from marginalia_tui.desk.sheet import Sheet
 from marginalia_tui.domain.errors import Cancelled
 from marginalia_tui.domain.items import Book
@@ -111,6 +111,7 @@ class Bar:
         here = book, library.position()
         if here != self._library:
             self.completers.register("folder", completion.folder_completer(folder_names(library)))
+            self.completers.register("book", completion.book_completer(book_names(library)))
             self.completers.register("gone", completion.gone_completer(gone_names(tx, book)))
             self._library = here
 

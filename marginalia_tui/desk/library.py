@@ -9,17 +9,17 @@ from marginalia_tui.services import books
 from marginalia_tui.studio import Studio
 
 FORMATS = (
-    ("markdown", "Markdown, one file", ".md"),
-    ("epub", "EPUB", ".epub"),
-    ("docx", "Word document", ".docx"),
-    ("chat", "chat of SillyTavern, with swipes", ".jsonl"),
-    ("card", "character card (V2)", ".json"),
-    ("text", "plain text", ".txt"),
-    ("backup", "backup with all that belongs to the book", ".zip"),
-    ("folder", "Markdown, a folder with a file for each part", ""),
-    ("longform", "the same for Longform in Obsidian", ""),
+    ("markdown", "Markdown, one file"),
+    ("epub", "EPUB"),
+    ("docx", "Word document"),
+    ("chat", "chat of SillyTavern, with swipes"),
+    ("card", "character card (V2)"),
+    ("text", "plain text"),
+    ("backup", "backup with all that belongs to the book"),
+    ("folder", "Markdown, a folder with a file for each part"),
+    ("longform", "the same for Longform in Obsidian"),
 )
-"""The formats by name, with the words for them and the suffix of the file."""
+"""The formats by name, with the words for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class LibraryDesk:
 
     def formats(self) -> tuple[tuple[str, str], ...]:
         """The formats of an export by name, with the words for them."""
-        return tuple((name, words) for name, words, _ in FORMATS)
+        return FORMATS
 
     def take_out(self, book: str, path: Path, *, format: str, force: bool) -> str:
         """Exports a book; answers what was written, in a sentence. A path without a suffix gets that of the format.
@@ -86,8 +86,9 @@ class LibraryDesk:
             MarginaliaError: it can't be written there; the sentence says what to do.
         """
         from marginalia_tui.services.exchange.library import export_book
+        from marginalia_tui.services.exchange.recognise import SUFFIXES
 
-        suffix = next(suffix for name, _, suffix in FORMATS if name == format)
+        suffix = next((suffix for suffix, name in SUFFIXES.items() if name == format), "")
         path = path.with_name(path.name + suffix) if suffix and not path.suffix else path
         written = export_book(self._store, book, format, path, force=force)
         return " ".join((f"Wrote {written.path} ({written.size:,} bytes).", *written.notes))

@@ -1,4 +1,4 @@
-"""What of the library can be named in a command line: folders, what is gone, backups."""
+"""What of the library can be named in a command line: books, folders, what is gone, backups."""
 
 from datetime import datetime
 
@@ -15,6 +15,13 @@ BACKUPS = 50
 def folder_names(library: Space) -> list[tuple[str, int]]:
     """The path of each folder, and how many books are in it and below."""
     return [(line.path, line.below) for line in folder_tree(library)]
+
+
+def book_names(library: Space) -> list[tuple[str, str, int]]:
+    """Uuid, title and number of words of each book, by title."""
+    counts = library.counts()
+    found = [(book.uuid, book.title, counts.get(book.uuid, (0, 0))[1]) for book in library.books() if not book.deleted]
+    return sorted(found, key=lambda each: (each[1].casefold(), each[0]))
 
 
 def gone_names(tx: ReadTx, book: str | None) -> list[tuple[str, str, str, str]]:

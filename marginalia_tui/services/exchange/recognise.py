@@ -1,27 +1,18 @@
 """The format of a book from its content; the suffix of its name decides only where the content leaves it open."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, get_args
 
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.frontmatter import part_front_matter
 from marginalia_tui.services.exchange.headings import scan
 
-Format = Literal["markdown", "text", "epub", "docx", "chat", "card", "backup", "folder", "longform", "novelwriter"]
+Written = Literal["markdown", "text", "epub", "docx", "chat", "card", "backup", "folder", "longform"]
+"""The formats that are written."""
+Format = Literal[Written, "novelwriter"]
 
-FORMATS: tuple[Format, ...] = (
-    "markdown",
-    "text",
-    "epub",
-    "docx",
-    "chat",
-    "card",
-    "backup",
-    "folder",
-    "longform",
-    "novelwriter",
-)
+FORMATS: tuple[Format, ...] = get_args(Format)
 """One Markdown file, plain text, EPUB, a Word document, a chat of SillyTavern, a character card, a backup of
 the studio, a folder of Markdown files, one with the index note of Longform, a project of novelWriter."""
 
@@ -29,6 +20,17 @@ FOLDERS: tuple[Format, ...] = ("folder", "longform", "novelwriter")
 """Those that are folders."""
 ONLY_IN: tuple[Format, ...] = ("novelwriter",)
 """Those that are read and not written."""
+SUFFIXES: dict[str, Written] = {
+    ".md": "markdown",
+    ".txt": "text",
+    ".epub": "epub",
+    ".docx": "docx",
+    ".jsonl": "chat",
+    ".json": "card",
+    ".zip": "backup",
+    "": "folder",
+}
+"""How the name of a file that is written ends -> its format when no other is wanted."""
 
 _SHORT: dict[str, Format] = {"md": "markdown", "txt": "text", "plain": "text", "jsonl": "chat", "sillytavern": "chat"}
 _ADVICE = "save it as DOCX, EPUB, Markdown or plain text and import that."
@@ -62,6 +64,18 @@ def format_named(name: str) -> Format:
     if wanted in _SHORT:
         return _SHORT[wanted]
     raise Invalid(f"There is no format {name!r}: choose one of {', '.join(FORMATS)}.")
+
+
+def written_format(suffix: str) -> Written:
+    """The format of a file to write, by how its name ends.
+
+    Raises:
+        Invalid: that says nothing.
+    """
+    known = SUFFIXES.get(suffix.lower())
+    if known is None:
+        raise Invalid(f"Name the format: {suffix!r} says none (those of {', '.join(filter(None, SUFFIXES))} do).")
+    return known
 
 
 def is_zip(start: bytes, name: str) -> bool:
