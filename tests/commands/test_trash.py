@@ -5,7 +5,8 @@ import pytest
 from sqlalchemy import func, insert, select
 
 from marginalia_tui.domain.errors import Ambiguous, Declined, Invalid, Locked, NotFound, Refused
-from marginalia_tui.domain.items import Annotation, Book, Entry, Item, Lorebook, Part, Summary
+from marginalia_tui.domain.items import Annotation, Book, Entry, Folder, Item, Lorebook, Part, Summary
+from marginalia_tui.services import gone as service
 from marginalia_tui.services.books import trash_book
 from marginalia_tui.services.counting import count_all
 from marginalia_tui.services.editing import Draft, keep_draft
@@ -175,6 +176,46 @@ def test_books_and_lorebooks_come_out_of_the_trash(world: World) -> None:
     world.run("/restore-from-trash Lamps")
     assert find(world, Lorebook, lorebook).deleted is None
     assert gone(world) == []
+
+
+def test_a_folder_comes_back_where_it_was_or_at_the_top(world: World) -> None:
+    above = world.run("/create-folder Series")["folder"]
+    below = world.run("/create-folder Winter Series")["folder"]
+    world.run('/update-folder Winter "" de')
+    world.run("/delete-folder Winter")
+    assert gone(world) == [("folder", "Winter", "")]
+    assert world.run("/list-trash")["gone"][0]["by"] == "author"
+    world.run("/restore-from-trash winter")
+    assert (find(world, Folder, below).parent, find(world, Folder, below).language) == (above, "de")
+    world.run("/delete-folder Winter")
+    world.run("/delete-folder Series")
+    back = world.run("/restore-from-trash Winter folder")
+    assert "stands at the top" in back["notes"][0] and find(world, Folder, below).parent is None
+    world.run("/delete-folder Winter")
+    world.run("/create-folder winter")
+    with pytest.raises(Invalid, match="another name"):
+        world.run("/restore-from-trash Winter")
+    assert find(world, Folder, below) is None, "a refusal leaves nothing behind"
+    with pytest.raises(Refused, match="Only books and lorebooks"):
+        world.run("/delete-for-good Winter")
+
+
+def test_who_deleted_it_is_told(world: World) -> None:
+    run, _ = with_agent(world, world.book)
+    with world.store.write(Act(actor="apply", label="apply", book=world.book, run=run)) as tx:
+        space = tx.space(LIBRARY)
+        book = space.get(Book, world.book)
+        space.put([replace(book, active_leaf=world.parts[1])])
+        space.delete(Part, [world.parts[2]])
+    world.run("/delete-part 1")
+    assert [(row["name"], row["by"]) for row in world.run("/list-trash")["gone"]] == [
+        ("Chapter 1", "author"),
+        ("Chapter 3", "Editor"),
+    ]
+    with world.store.read() as tx:
+        anywhere = service.lost_anywhere(tx)
+        assert [(each.name, each.book) for each in anywhere] == [("Chapter 1", world.book), ("Chapter 3", world.book)]
+        assert service.lost(tx, None) == [] and service.lost(tx, "another") == []
 
 
 def test_a_name_that_fits_several_is_asked_back(world: World) -> None:

@@ -1,13 +1,17 @@
 """What books and folders say and inherit: shown with where it comes from, changed, and inherited again."""
 
+import asyncio
 import json
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
+from marginalia_tui.desk.book import BookDesk, BookFacts
 from marginalia_tui.desk.inherited import SettingLine
 from marginalia_tui.domain.items import Book, Folder
-from marginalia_tui.screens.book import BookScreen
+from marginalia_tui.screens.facts import ask_facts
+from marginalia_tui.screens.host import Host
 from marginalia_tui.screens.inherited import InheritedScreen
 from marginalia_tui.screens.inheriting import change_of
 from marginalia_tui.screens.library import LibraryScreen
@@ -16,7 +20,9 @@ from marginalia_tui.screens.text_editor import TextEditor
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
+from marginalia_tui.studio import Studio
 from marginalia_tui.widgets.dialogs import Ask, Confirm, Form
+from marginalia_tui.widgets.fields import Field
 from tests.screens.rig import Rig, lamp_home, play
 
 
@@ -106,34 +112,43 @@ def test_a_book_says_something_itself_and_inherits_it_again(home: Path) -> None:
     play(home, steps, size=(120, 40))
 
 
+class Answering:
+    """Answers a form with its values, changed by name; keeps what the form asked."""
+
+    def __init__(self, **changes: str) -> None:
+        self.changes = changes
+        self.fields: dict[str, Field] = {}
+
+    async def ask(self, form: Form) -> dict[str, object]:
+        """The answer."""
+        self.fields = {field.name: field for field in form.fields}
+        return {name: self.changes.get(name, field.value) for name, field in self.fields.items()}
+
+
+def asked(facts: BookFacts, **changes: str) -> tuple[dict[str, str], dict[str, Field]]:
+    """What is to be changed after an answer, and what was asked."""
+    host = Answering(**changes)
+    return asyncio.run(ask_facts(cast(Host, host), facts)), host.fields
+
+
 def test_the_facts_of_a_book_are_those_that_hold_and_only_what_is_changed_becomes_its_own(home: Path) -> None:
     book, _ = in_a_folder(home)
-
-    def own(rig: Rig) -> tuple[str, str]:
-        with rig.studio.store.read() as tx:
-            found = tx.space(LIBRARY).get(Book, book)
-        return found.language, found.author
-
-    async def steps(rig: Rig) -> None:
-        await rig.press("down", "enter")
-        await rig.reach(BookScreen)
-        await rig.press("i")
-        await rig.reach(Form)
-        assert rig.sees("Inherited: the folder 'Winter'.")
-        await rig.press("down")
-        await rig.write("Ada B.")
-        await rig.press("ctrl+s")
-        await rig.until(lambda: own(rig) == ("", "Ada B."))
-        await rig.press("i", "down", "down", "ctrl+u")
-        await rig.write("fr")
-        await rig.press("ctrl+s")
-        await rig.until(lambda: own(rig)[0] == "fr")
-        await rig.press("i")
-        await rig.until(lambda: rig.sees("Empty: 'de' (the folder 'Winter')."))
-        await rig.press("down", "down", "ctrl+u", "ctrl+s")
-        await rig.until(lambda: own(rig)[0] == "")
-
-    play(home, steps)
+    with closing(Studio(home)) as studio:
+        desk = BookDesk(studio)
+        facts = desk.facts(book)
+        changed, fields = asked(facts)
+        assert changed == {} and fields["language"].value == "de"
+        assert fields["language"].help == "A code such as en or pt-BR. Inherited: the folder 'Winter'."
+        assert asked(facts, author="Ada B.", language="fr")[0] == {"author": "Ada B.", "language": "fr"}
+        # A line would make spaces of line feeds, and so change the text.
+        broken = replace(facts, style=replace(facts.style, value="Dry.\nShort.", own=True))
+        assert asked(broken)[0] == {} and asked(broken)[1]["style"].kind == "multiline"
+        with studio.store.write(Act(actor="author", label="test", book=book)) as tx:
+            space = tx.space(LIBRARY)
+            space.put([replace(space.get(Book, book), language="fr")])
+        changed, fields = asked(desk.facts(book), language="  ", author="")
+        assert changed == {"language": " "}, "a space: it is inherited again"
+        assert fields["language"].help == "A code such as en or pt-BR. Empty: 'de' (the folder 'Winter')."
 
 
 def test_the_defaults_of_the_user_are_set_on_the_screen_of_settings(home: Path) -> None:
@@ -151,7 +166,9 @@ def test_the_defaults_of_the_user_are_set_on_the_screen_of_settings(home: Path) 
         await rig.write("de")
         await rig.press("enter")
         await rig.until(lambda: screen.table.rows[0].cells[1:] == ("de", "here"))
-        screen.table.cursor = next(n for n, row in enumerate(screen.table.rows) if row.cells[0] == "Backup after")
+        screen.table.cursor = next(
+            n for n, row in enumerate(screen.table.rows) if row.cells[0] == "Backup after changes"
+        )
         await rig.press("enter")
         await rig.reach(Form)
         await rig.press("ctrl+u")

@@ -13,7 +13,7 @@ from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import open_book
 from marginalia_tui.commands.results import BookHandle, Prose, Result
-from marginalia_tui.commands.sentences import counted, listed, quoted
+from marginalia_tui.commands.sentences import counted, listed, parameters, quoted
 from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.items import Book, Json
 from marginalia_tui.domain.prompts import LONGEST, PROMPTS
@@ -40,7 +40,7 @@ def given_prompts(templates: Mapping[str, str | None]) -> dict[str, str]:
     """
     wanted = {name: text if text.strip() else "" for name, text in templates.items() if text is not None}
     if not wanted:
-        raise Invalid(f"Give the prompt that should change: {listed(list(PROMPTS))}.")
+        raise Invalid(f"Give the prompt that should change: {parameters(PROMPTS)}.")
     return wanted
 
 
