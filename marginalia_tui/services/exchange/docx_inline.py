@@ -1,12 +1,12 @@
 """The inside of the paragraphs of a DOCX: runs with their marks, links, fields, notes, what was tracked.
 
-Insertions are taken, deletions are left out; hidden text becomes a comment; pictures, embedded objects and what
-stands outside of the document are counted and left out.
+Insertions are taken, deletions are left out; hidden text becomes a comment; a picture becomes the mark that is given
+for it; embedded objects and what stands outside of the document are counted and left out.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from marginalia_tui.services.exchange.footnotes import mark
 from marginalia_tui.services.exchange.inline import Piece, code_span, link
 from marginalia_tui.services.exchange.markdown_tokens import comment_text
 
+_OF_PICTURE = ("blip", "imagedata")
 _ORDER = ("strong", "em", "s", "u", "sup", "sub")
 _WRAPPERS = frozenset(
     ("smarttag", "sdt", "sdtcontent", "customxml", "dir", "bdo", "ins", "moveto", "rubybase", "omathpara", "omath")
@@ -113,6 +114,8 @@ class Document:
     """Key of a note that is called -> `footnote 3` or `endnote 3`."""
     named: dict[str, str] = field(default_factory=dict)
     """Bookmark around the mark of a note -> its key."""
+    picture: Callable[[Relation, str], str] = lambda relation, words: ""
+    """Where a picture is, and what it shows -> Markdown for it; empty when it is left out, which the giver counts."""
 
 
 class Inlines:
@@ -233,7 +236,7 @@ class Inlines:
         elif name == "sym":
             self._symbol(element, line, marks)
         elif name in ("drawing", "pict", "object"):
-            self._drawing(name, element)
+            self._drawing(name, element, line)
         elif name == "alternatecontent":
             for inner in _alternative(element):
                 self._rare(NAMES[inner.tag], inner, line, marks)
@@ -325,7 +328,7 @@ class Inlines:
         else:
             self._target(line).add(clean(chr(number)), marks)
 
-    def _drawing(self, name: str, element: Any) -> None:
+    def _drawing(self, name: str, element: Any, line: Line) -> None:
         self.furniture = True
         inside = [(NAMES[inner.tag], inner) for inner in element.iter()]
         boxes = [inner for tag, inner in inside if tag == "txbxcontent"]
@@ -339,7 +342,19 @@ class Inlines:
                 box for box in boxes if not any(NAMES[up.tag] == "txbxcontent" for up in box.iterancestors())
             ]
         elif name != "object":
+            self._picture(inside, line)
+
+    def _picture(self, inside: list[tuple[str, Any]], line: Line) -> None:
+        """The pictures of a drawing; a drawing of lines alone is left out."""
+        words = next((found for tag, each in inside if tag == "docpr" and (found := attribute(each, "descr"))), "")
+        keys = [attribute(each, "embed" if tag == "blip" else "id") for tag, each in inside if tag in _OF_PICTURE]
+        relations = [self.relations[key] for key in keys if key in self.relations]
+        if not relations or self._verbatim:
             self.document.counts["pictures"] += 1
+            return
+        for relation in relations:
+            if mark_of_it := self.document.picture(relation, clean(words)):
+                self._target(line).put(Piece("raw", mark_of_it))
 
     def _ruby(self, element: Any, line: Line) -> None:
         """Signs with their reading: the reading follows in brackets."""

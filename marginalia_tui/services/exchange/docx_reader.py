@@ -7,15 +7,24 @@ same. Macros, embedded objects and whatever lies outside of the document are cou
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
+from marginalia_tui.domain.images import REFERENCE
 from marginalia_tui.domain.items import Json
 from marginalia_tui.services.exchange.archive import Archive
 from marginalia_tui.services.exchange.blocks import text_of, with_scene_breaks
 from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.docx_blocks import REMARK, Para, Paragraphs, blocks_of
 from marginalia_tui.services.exchange.docx_inline import Document, Inlines
-from marginalia_tui.services.exchange.docx_package import Package, cargo_of, open_package, read_relations, resolve
+from marginalia_tui.services.exchange.docx_package import (
+    Package,
+    Relation,
+    cargo_of,
+    open_package,
+    read_relations,
+    resolve,
+)
 from marginalia_tui.services.exchange.docx_static import GENERATOR
 from marginalia_tui.services.exchange.docx_styles import NAMES, Lists, Styles, attribute, child, value
 from marginalia_tui.services.exchange.encoding import clean
@@ -31,6 +40,7 @@ from marginalia_tui.services.exchange.manuscript import (
     trim_blank_lines,
 )
 from marginalia_tui.services.exchange.markdown import read_markdown
+from marginalia_tui.services.exchange.pictures import Gathered, read_entry
 
 REMARKS = "comments"
 """The attribute of a part that holds the comments in it: who made each, and its text."""
@@ -40,7 +50,6 @@ _FRONT = ("title", "subtitle", "author", "date")
 _CHAPTER_LINE = 80
 """Characters of a line that can begin a chapter in a document without headings."""
 _COUNTED = (
-    ("pictures", "Left out: {:,} picture(s)."),
     ("signs", "Left out: {:,} sign(s) of a font of pictures."),
     ("objects", "Left out: {:,} embedded object(s)."),
     ("macros", "Left out: macros ({:,} project(s))."),
@@ -81,12 +90,12 @@ def read_docx(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
         package = open_package(archive, shown(path))
         about = _about(package)
         reader = _Reader(package, marks=about.ours and level is None)
-        paras = reader.text()
+        paras = _pictures_below(reader.text())
         notes = reader.notes()
         remarks = reader.remarks()
         counts = reader.count(paras, about)
     paras = _without_front(paras, about)
-    told = _told(counts)
+    told = [*reader.gathered.notes(counts.get("pictures", 0)), *_told(counts)]
     if not about.ours and not any(para.role == "heading" for para in paras):
         paras, line = _with_headings(paras)
         told += [line] if line else []
@@ -94,7 +103,8 @@ def read_docx(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
     # A title that is known keeps a first heading from being taken for it.
     front = write_front_matter({"title": about.title}, "")
     found = read_markdown(f"{front}\n{text_of(blocks)}", level)
-    chapters = with_notes([_with_remarks(chapter, remarks) for chapter in found.chapters], notes)
+    with_marks = with_notes([_with_remarks(chapter, remarks) for chapter in found.chapters], notes)
+    chapters = tuple(reader.gathered.settle(chapter) for chapter in with_marks)
     manuscript = Manuscript(
         title=about.title or found.title,
         author=about.author,
@@ -141,8 +151,18 @@ class _Reader:
             for element in (settings.iter() if settings is not None else ())
             if NAMES[element.tag] == "docvar"
         }
-        self._document = Document(styles, variables)
+        self.gathered = Gathered(partial(read_entry, package.archive))
+        self._document = Document(styles, variables, picture=self._picture)
         self._marks = marks
+
+    def _picture(self, relation: Relation, words: str) -> str:
+        """The mark of a picture; the text and its notes lie in one folder."""
+        if relation.external:
+            self.gathered.left["not in the file"] += 1
+            return ""
+        archive = self._package.archive
+        where = archive.written_as(resolve(archive, self._package.main, relation.target))
+        return self.gathered.mark(where, words)
 
     def text(self) -> list[Para]:
         """The paragraphs of the text."""
@@ -202,6 +222,19 @@ def _told(counts: Mapping[str, int]) -> list[str]:
     if taken or left:
         told.append(f"Tracked changes: {taken:,} insertion(s) were taken, {left:,} deletion(s) left out.")
     return told
+
+
+def _pictures_below(paras: list[Para]) -> list[Para]:
+    """The paragraphs with the pictures that stand in a title or a heading below it."""
+    made: list[Para] = []
+    for para in paras:
+        if para.role not in ("heading", *_FRONT) or "](image:" not in para.text:
+            made.append(para)
+            continue
+        text = REFERENCE.sub("", para.text).strip()
+        made += [replace(para, text=text)] if text else []
+        made.append(Para(" ".join(found[0] for found in REFERENCE.finditer(para.text))))
+    return made
 
 
 def _without_front(paras: list[Para], about: _About) -> list[Para]:

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 
 from markdown_it.token import Token
 
+from marginalia_tui.domain.items import Image
 from marginalia_tui.services.exchange.blocks import SCENE_BREAK, fenced
+from marginalia_tui.services.exchange.docx_media import Media
 from marginalia_tui.services.exchange.docx_notes import BookNotes, Key
 from marginalia_tui.services.exchange.docx_runs import code_lines, run, runs
 from marginalia_tui.services.exchange.docx_static import (
@@ -21,6 +23,7 @@ from marginalia_tui.services.exchange.docx_static import (
 from marginalia_tui.services.exchange.manuscript import Chapter
 from marginalia_tui.services.exchange.markdown import LEVEL
 from marginalia_tui.services.exchange.markdown_tokens import MarkdownTokens, comment_text
+from marginalia_tui.services.exchange.pictures import Shown
 
 _LARGEST = 32_767
 """The largest number at which Word begins a list; what is larger stands as text."""
@@ -53,8 +56,11 @@ class BodyWriter:
         footnotes: the XML of the footnotes that were written.
     """
 
-    def __init__(self, notes: BookNotes, reader: MarkdownTokens) -> None:
+    def __init__(self, notes: BookNotes, reader: MarkdownTokens, media: Media) -> None:
         self._notes = notes
+        self._media = media
+        self._shown = Shown()
+        self._images: dict[str, Image] = {}
         self._reader = reader
         self._index = 0
         self.links, self.note_links = Links(), Links()
@@ -67,6 +73,8 @@ class BodyWriter:
     def part(self, index: int, chapter: Chapter) -> str:
         """The XML of a part, which begins on a page of its own."""
         self._index = index
+        self._shown = Shown(self._media.places[index])
+        self._images = {each.image.name: each.image for each in chapter.images}
         targets = self._notes.targets[index]
         self._part = self.bookmark(f"{PART_MARK if chapter.title else TEXT_MARK}{index + 1}")
         out: list[str] = []
@@ -75,6 +83,8 @@ class BodyWriter:
             style = f"Heading{level_of(chapter)}"
             out.append(self.paragraph(style, "".join(self.runs(token) for token in line)))
         out.append(_Blocks(self, self._reader.blocks(chapter.text, targets)).write())
+        for each in self._shown.rest(chapter):
+            out.append(self.paragraph("FirstParagraph", self.picture(each.image.name, each.image.caption)))
         if self._part:
             out.append(self.paragraph("FirstParagraph", ""))
         return "".join(out)
@@ -104,7 +114,12 @@ class BodyWriter:
 
     def runs(self, token: Token, marks: Sequence[str] = ()) -> str:
         """The XML of an `inline` token of the text."""
-        return runs(token.children or [], self.links, self._note_mark, marks)
+        return runs(token.children or [], self.links, self._note_mark, marks, pictures=self.picture)
+
+    def picture(self, target: str, words: str) -> str:
+        """The picture of the part that a text names; empty for another one."""
+        place = self._shown.place(target)
+        return self._media.drawing(place, self._images[target], words) if place else ""
 
     def _note_mark(self, label: str) -> str:
         key = self._notes.targets[self._index][label]
@@ -207,7 +222,7 @@ class _Blocks:
         if not self._footnote and not self._shown_note:
             return self._book.runs(token, marks)
         links = self._book.note_links if self._footnote else self._book.links
-        return runs(token.children or [], links, lambda label: run(f"[^{label}]"), marks)
+        return runs(token.children or [], links, lambda label: run(f"[^{label}]"), marks, pictures=self._book.picture)
 
     def _heading(self, place: int) -> int:
         token, line = self._tokens[place], self._tokens[place + 1]

@@ -35,6 +35,8 @@ _TAGS = {"b": "strong", "strong": "strong", "i": "em", "em": "em", "del": "s", "
 
 Links = Callable[[str], str]
 """The id of the relation for an address."""
+Pictures = Callable[[str, str], str]
+"""The XML of the picture that a text names, with what it shows; empty when the part has none of that name."""
 NoteMarks = Callable[[str], str]
 """The XML of the mark of a note, by its label."""
 
@@ -69,7 +71,9 @@ def code_lines(value: str) -> str:
     return f"<w:r>{inside}</w:r>"
 
 
-def runs(tokens: Sequence[Token], links: Links, notes: NoteMarks, marks: Sequence[str] = ()) -> str:
+def runs(
+    tokens: Sequence[Token], links: Links, notes: NoteMarks, marks: Sequence[str] = (), *, pictures: Pictures
+) -> str:
     """The XML of the children of an `inline` token.
 
     Args:
@@ -77,6 +81,7 @@ def runs(tokens: Sequence[Token], links: Links, notes: NoteMarks, marks: Sequenc
         links: gives the relation of an address.
         notes: gives the mark of a note.
         marks: what holds for all of it.
+        pictures: gives a picture of the part.
     """
     paired = paired_tags(list(tokens))
     out: list[str] = []
@@ -97,7 +102,9 @@ def runs(tokens: Sequence[Token], links: Links, notes: NoteMarks, marks: Sequenc
         elif kind == "note_mark":
             out.append(notes(token.content))
         elif kind == "image":
-            out.append(run(f"![{token.content}]({target_of(token, 'src')})", open_marks))
+            words = "".join(child.content for child in token.children or ())
+            shown = pictures(str(token.attrs.get("src", "")), words)
+            out.append(shown or run(f"![{token.content}]({target_of(token, 'src')})", open_marks))
         elif kind == "link_open":
             opening, closing = _link(token, links, open_marks)
             out.append(opening)

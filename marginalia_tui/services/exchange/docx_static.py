@@ -24,7 +24,7 @@ MAX_LEVEL = 8
 CONTENT_TYPES = f"""{HEAD}<Types xmlns="{_PACKAGE}/content-types">
 <Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
 <Default Extension="xml" ContentType="application/xml"/>
-{{overrides}}</Types>
+{{pictures}}{{overrides}}</Types>
 """
 
 RELATIONS = f"""{HEAD}<Relationships xmlns="{_PACKAGE}/relationships">

@@ -8,6 +8,7 @@ import io
 import zipfile
 from datetime import UTC, datetime
 
+from marginalia_tui.services.exchange.docx_media import Media
 from marginalia_tui.services.exchange.docx_notes import BookNotes, notes_of
 from marginalia_tui.services.exchange.docx_render import BodyWriter, Links, level_of
 from marginalia_tui.services.exchange.docx_runs import attribute, run, text
@@ -47,14 +48,15 @@ def write_docx(manuscript: Manuscript) -> bytes:
     script = language.split("-")[0].lower()
     reader = MarkdownTokens()
     notes = notes_of(book.chapters, reader)
-    body = BodyWriter(notes, reader)
+    media = Media(book.chapters)
+    body = BodyWriter(notes, reader, media)
     parts = [body.part(index, chapter) for index, chapter in enumerate(book.chapters)]
     right_to_left = script in RIGHT_TO_LEFT
     section = SECTION.format(direction="<w:bidi/>" if right_to_left else "")
     document = f"{_title_page(book)}{_contents(book, reader)}{''.join(parts)}{section}"
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        _add(archive, "[Content_Types].xml", _content_types())
+        _add(archive, "[Content_Types].xml", _content_types(media))
         _add(archive, "_rels/.rels", _package_relations())
         _add(archive, "docProps/core.xml", _core(book, language))
         _add(
@@ -63,14 +65,17 @@ def write_docx(manuscript: Manuscript) -> bytes:
             f'{HEAD}<Properties xmlns="{_EXTENDED}"><Application>{GENERATOR}</Application></Properties>\n',
         )
         _add(archive, "word/document.xml", _root("document", f"<w:body>\n{document}\n</w:body>"))
-        _add(archive, "word/_rels/document.xml.rels", _relations(body.links, own=True))
+        _add(archive, "word/_rels/document.xml.rels", _relations(body.links, media, own=True))
         style = styles(language, east_asian=script in _EAST_ASIAN, right_to_left=right_to_left)
         _add(archive, "word/styles.xml", style)
         _add(archive, "word/numbering.xml", numbering(body.starts))
         _add(archive, "word/settings.xml", _settings(notes))
         _add(archive, "word/footnotes.xml", _footnotes(body.footnotes))
-        _add(archive, "word/_rels/footnotes.xml.rels", _relations(body.note_links, own=False))
+        _add(archive, "word/_rels/footnotes.xml.rels", _relations(body.note_links, media, own=False))
         _add(archive, "word/footer1.xml", FOOTER)
+        for place, data in media.files.items():
+            # Pictures are packed already.
+            archive.writestr(zipfile.ZipInfo(f"word/{place}", _OLDEST), data, zipfile.ZIP_STORED)
     return buffer.getvalue()
 
 
@@ -82,12 +87,13 @@ def _root(name: str, inside: str) -> str:
     return f'{HEAD}<w:{name} xmlns:w="{W}" xmlns:r="{R}">{inside}</w:{name}>\n'
 
 
-def _content_types() -> str:
+def _content_types(media: Media) -> str:
     names = [(name, f"{_TYPE}.{kind}+xml") for name, kind, _ in PARTS]
     names.append(("docProps/core.xml", "application/vnd.openxmlformats-package.core-properties+xml"))
     names.append(("docProps/app.xml", "application/vnd.openxmlformats-officedocument.extended-properties+xml"))
     return CONTENT_TYPES.format(
-        overrides="".join(f'<Override PartName="/{name}" ContentType="{kind}"/>\n' for name, kind in names)
+        pictures="".join(f'<Default Extension="{end}" ContentType="{kind}"/>\n' for end, kind in media.types.items()),
+        overrides="".join(f'<Override PartName="/{name}" ContentType="{kind}"/>\n' for name, kind in names),
     )
 
 
@@ -104,7 +110,7 @@ def _package_relations() -> str:
     )
 
 
-def _relations(links: Links, *, own: bool) -> str:
+def _relations(links: Links, media: Media, *, own: bool) -> str:
     """The relations of a part of the package: to the other parts (of the document alone), and to the web."""
     inner = [
         _relation(f"rId{number}", f"{R}/{kind}", name.removeprefix("word/"))
@@ -114,7 +120,8 @@ def _relations(links: Links, *, own: bool) -> str:
     outer = [
         _relation(key, f"{R}/hyperlink", address, ' TargetMode="External"') for address, key in links.known.items()
     ]
-    return RELATIONS.format(relations="".join(inner + outer))
+    shown = [_relation(key, f"{R}/image", place) for place, key in media.relations.items()]
+    return RELATIONS.format(relations="".join(inner + outer + shown))
 
 
 def _core(book: Manuscript, language: str) -> str:

@@ -4,7 +4,6 @@ Protected books are refused. A page without a title of its own goes on with the 
 books into many files mean it.
 """
 
-import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,16 +12,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from marginalia_tui.domain.errors import Invalid, NotFound, Refused
-from marginalia_tui.domain.images import REFERENCE, mentioned
+from marginalia_tui.domain.errors import Invalid, Refused
+from marginalia_tui.domain.images import REFERENCE
 from marginalia_tui.domain.words import find_words
-from marginalia_tui.services import images
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.archive import Archive
 from marginalia_tui.services.exchange.blocks import Block
 from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.encoding import clean, decode
 from marginalia_tui.services.exchange.epub_notes import find_notes
+from marginalia_tui.services.exchange.epub_pictures import headings_first, inside_book, is_cover, mark_of
 from marginalia_tui.services.exchange.epub_writer import GENERATOR
 from marginalia_tui.services.exchange.files import shown
 from marginalia_tui.services.exchange.footnotes import Note, with_notes
@@ -32,13 +31,12 @@ from marginalia_tui.services.exchange.manuscript import (
     MAX_TITLE,
     Chapter,
     Manuscript,
-    Picture,
     one_line,
     trim_blank_lines,
 )
 from marginalia_tui.services.exchange.markdown import LARGE_PART, read_markdown
 from marginalia_tui.services.exchange.markup import kinds_of, local_name, parse_markup
-from marginalia_tui.services.exchange.pictures import Gathered, is_picture
+from marginalia_tui.services.exchange.pictures import Gathered, read_entry
 
 _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 """What hides fonts, and is no protection of the text."""
@@ -118,21 +116,22 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
             contents.setdefault(entry.name, []).append(plain)
         styles = _read_styles(archive, package)
         roots, missing = _read_pages(archive, package, name)
-        find_notes(roots, lambda page, href: _inside_book(archive, page, href))
+        find_notes(roots, lambda page, href: inside_book(archive, page, href))
         drafts: list[_Draft] = []
         pictures = 0
-        gathered = Gathered(lambda where: _picture(archive, where))
-        cover = _cover(package, gathered)
+        gathered = Gathered(partial(read_entry, archive))
+        front = package.items[package.cover].name if package.cover in package.items else ""
+        cover = gathered.cover(front) if front else None
         found: dict[str, Note] = {}
         for page_name, root in roots.items():
             entries = contents.get(page_name, [])
             anchors = [entry.anchor for entry in entries if entry.anchor]
-            page = read_root(root, styles, anchors, partial(_mark, gathered, archive, page_name))
+            page = read_root(root, styles, anchors, partial(mark_of, gathered, archive, page_name))
             pictures += page.pictures
             found |= page.notes
-            if _is_cover(page, package, gathered):
+            if front and is_cover(page, front, gathered):
                 continue
-            page.blocks = _headings_first(page.blocks)
+            page.blocks = headings_first(page.blocks)
             if _is_title_page(page, package, first=not drafts and len(roots) > 1):
                 continue
             if any(block.text for block in page.blocks):
@@ -154,52 +153,6 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
         cover=cover,
     )
     return manuscript, notes
-
-
-def _picture(archive: Archive, where: str) -> bytes:
-    """The bytes of a picture, which are looked at only when they are not too many.
-
-    Raises:
-        NotFound, Refused, Invalid: it is not there, too large, or damaged.
-    """
-    if where not in archive:
-        raise NotFound(f"There is no picture {where[:80]!r}.")
-    if archive.size(where) > images.MAX_BYTES:
-        raise Refused(f"The picture {where[:80]!r} is too large.")
-    return archive.read(where)
-
-
-def _mark(gathered: Gathered, archive: Archive, page: str, source: str, words: str) -> str:
-    """The mark of a picture that a page names."""
-    found = _inside_book(archive, page, source)
-    if found is None:
-        gathered.left["not in the file"] += 1
-        return ""
-    return gathered.mark(found[0], clean(words))
-
-
-def _cover(package: _Package, gathered: Gathered) -> Picture | None:
-    item = package.items.get(package.cover)
-    return gathered.cover(item.name) if item is not None else None
-
-
-def _is_cover(page: Page, package: _Package, gathered: Gathered) -> bool:
-    """Whether a page shows the cover and nothing else."""
-    item = package.items.get(package.cover)
-    texts = [block.text for block in page.blocks if block.text]
-    if item is None or len(texts) != 1 or not is_picture(texts[0]):
-        return False
-    return mentioned(texts[0]) == mentioned(gathered.mark(item.name, ""))
-
-
-def _headings_first(blocks: list[Block]) -> list[Block]:
-    """The blocks with a picture that stands above the first headings of a page below them, so that they are titles."""
-    start = next((place for place, block in enumerate(blocks) if block.text and not is_picture(block.text)), 0)
-    if not blocks or not blocks[start].heading:
-        return blocks
-    end = next((place for place in range(start, len(blocks)) if not blocks[place].heading), len(blocks))
-    above = [block for block in blocks[:start] if block.text]
-    return [block for block in blocks[:start] if not block.text] + blocks[start:end] + above + blocks[end:]
 
 
 def _is_title_page(page: Page, package: _Package, *, first: bool) -> bool:
@@ -229,15 +182,6 @@ def _read_pages(archive: Archive, package: _Package, name: str) -> tuple[dict[st
         if (root := parse_markup(text, name)) is not None:
             roots[item.name] = root
     return roots, missing
-
-
-def _inside_book(archive: Archive, page: str, href: str) -> tuple[str, str] | None:
-    """The page and the anchor that an address in a page means, None when it leads elsewhere."""
-    where, _, anchor = unquote(href).partition("#")
-    if not where:
-        return page, anchor
-    joined = posixpath.normpath(posixpath.join(posixpath.dirname(page), where))
-    return None if ":" in where or joined.startswith(("/", "..")) else (archive.written_as(joined), anchor)
 
 
 def _notes(missing: int) -> tuple[str, ...]:

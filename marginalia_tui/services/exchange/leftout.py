@@ -29,6 +29,9 @@ def left_out(book: Manuscript, format: Format) -> tuple[str, ...]:
     told += ["the cover"] if book.cover is not None and format not in WITH_COVER else []
     if told:
         found.append(f"Not in the file: {' and '.join(told)}.")
+    webp = sum(each.image.type == "image/webp" for chapter in book.chapters for each in chapter.images)
+    if format == "docx" and webp:
+        found.append(f"Written as PNG, since Word shows no WebP: {_some(webp, 'image')}.")
     if book.other_branches:
         branches = _some(book.other_branches, "other branch", "other branches")
         found.append(f"Not in the file: {branches}, {_some(book.other_parts, 'part')} in all.")

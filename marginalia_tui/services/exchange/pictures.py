@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from marginalia_tui.domain.errors import Invalid, NotFound, Refused
 from marginalia_tui.domain.images import COVER, REFERENCE, behind, name_for, reference, target_of
 from marginalia_tui.domain.items import Image
+from marginalia_tui.services import images
+from marginalia_tui.services.exchange.archive import Archive
 from marginalia_tui.services.exchange.manuscript import Chapter, Picture, trim_blank_lines
 from marginalia_tui.services.images import MAX_OF_PART, image_of, one_caption
 
@@ -119,6 +121,19 @@ class Gathered:
         total = sum(left.values())
         why = ", ".join(f"{count:,} {reason}" for reason, count in left.items())
         return [f"Left out: {total:,} picture(s) ({why})."] if total else []
+
+
+def read_entry(archive: Archive, where: str) -> bytes:
+    """The bytes of a picture in an archive, read only when they are not too many.
+
+    Raises:
+        NotFound, Refused, Invalid: it is not there, too large, or damaged.
+    """
+    if where not in archive:
+        raise NotFound(f"There is no picture {where[:80]!r}.")
+    if archive.size(where) > images.MAX_BYTES:
+        raise Refused(f"The picture {where[:80]!r} is too large.")
+    return archive.read(where)
 
 
 def is_picture(text: str) -> bool:

@@ -350,7 +350,7 @@ def test_what_is_left_out_is_named_by_number(tmp_path: Path) -> None:
     book, notes = read(tmp_path, data)
     assert parts(book) == [("", "a\n\nb\n\nboxed\n\nin")]
     assert set(notes) == {
-        "Left out: 2 picture(s).",
+        "Left out: 2 picture(s) (2 of a kind that is not kept, or damaged).",
         "Left out: 1 embedded object(s).",
         "Left out: macros (1 project(s)).",
         "Left out, and never followed: 2 reference(s) to files outside of the document.",

@@ -5,14 +5,17 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+import docx
 import pytest
 from PIL import Image as Pillow
 
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.services import images
 from marginalia_tui.services.exchange import library
+from marginalia_tui.services.exchange.docx_writer import write_docx
 from marginalia_tui.services.exchange.epub_writer import write_epub
 from marginalia_tui.services.exchange.importer import read_manuscript
+from marginalia_tui.services.exchange.leftout import left_out
 from marginalia_tui.services.exchange.library import export_book, import_book
 from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, Picture
 from marginalia_tui.services.exchange.pictures import without_last
@@ -204,3 +207,56 @@ def test_the_pictures_of_an_epub_are_declared(tmp_path: Path) -> None:
             assert f'href="{name.removeprefix("EPUB/")}"' in opf
             Pillow.open(io.BytesIO(archive.read(name))).verify()
         assert 'properties="cover-image"' in opf and '<meta name="cover" content="cover"/>' in opf
+
+
+def test_a_docx_keeps_the_pictures_of_its_chapters(tmp_path: Path) -> None:
+    book = a_book(webp=False)
+    path = tmp_path / "lamp.docx"
+    path.write_bytes(write_docx(book))
+    found = read_manuscript(path)
+    assert found.notes == ()
+    wanted = essence(book)
+    wanted[1] = ("Two", "Sun.\n\n![no picture\\](none.png)", wanted[1][2])
+    # A line is a paragraph there, and a picture is named by its file.
+    assert essence(found.manuscript)[0] == wanted[0]
+    assert [(title, text, [image[1:] for image in shown]) for title, text, shown in essence(found.manuscript)] == [
+        (title, text, [image[1:] for image in shown]) for title, text, shown in wanted
+    ]
+    again = tmp_path / "again.docx"
+    again.write_bytes(write_docx(found.manuscript))
+    assert essence(read_manuscript(again).manuscript) == essence(found.manuscript)
+
+
+def test_another_program_finds_the_pictures_of_a_docx(tmp_path: Path) -> None:
+    path = tmp_path / "lamp.docx"
+    path.write_bytes(write_docx(a_book()))
+    document = docx.Document(str(path))
+    shapes = document.inline_shapes
+    assert len(shapes) == 5
+    # Pictures are as large as they are, at 96 pixels for each inch, and none is wider than the text.
+    assert (shapes[0].width, shapes[0].height) == (6 * 9_525, 4 * 9_525)
+    kinds = sorted(part.content_type for part in document.part.related_parts.values() if "image" in part.content_type)
+    assert kinds == ["image/jpeg", "image/png", "image/png", "image/png"]
+    assert left_out(a_book(), "docx") == (
+        "Not in the file: the cover.", "Written as PNG, since Word shows no WebP: 1 image.",
+    )  # fmt: skip
+
+
+def test_pictures_of_another_program_come_in_from_a_docx(tmp_path: Path) -> None:
+    made = docx.Document()
+    made.add_heading("One", 1).add_run().add_picture(io.BytesIO(LAMP))
+    made.add_paragraph("It rained. ").add_run().add_picture(io.BytesIO(MAP))
+    made.add_paragraph("Sun.")
+    made.add_heading("Two", 1)
+    made.add_paragraph("Wind.")
+    made.add_picture(io.BytesIO(MAP))
+    table = made.add_table(1, 2)
+    table.cell(0, 0).paragraphs[0].add_run("a").add_picture(io.BytesIO(LAMP))
+    made.save(str(tmp_path / "x.docx"))
+    found = read_manuscript(tmp_path / "x.docx")
+    one, two = found.manuscript.chapters
+    assert found.notes == ()
+    assert one.title == "One" and one.text == "![](image1.jpg)\n\nIt rained. ![](image2.png)\n\nSun."
+    assert [each.data for each in one.images] == [LAMP, MAP]
+    assert two.text.startswith("Wind.\n\n![](image2.png)\n\n") and "a![](image1.jpg)" in two.text
+    assert {each.data for each in two.images} == {LAMP, MAP}
