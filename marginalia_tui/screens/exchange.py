@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from marginalia_tui.desk.opening import Desk
     from marginalia_tui.screens.host import Host
 
-SUFFIXES = (".md", ".markdown", ".txt", ".text", ".epub", ".docx", ".docm", ".jsonl", ".json", ".png", ".nwx")
+SUFFIXES = (".md", ".markdown", ".txt", ".text", ".epub", ".docx", ".docm", ".jsonl", ".json", ".png", ".charx", ".nwx")
 LEVELS = (("", "recognise"), *((str(level), "#" * level) for level in range(1, 7)))
 
 

@@ -1,19 +1,22 @@
 """A character card as a book: its messages are the first part, what it says of the character is lore.
 
 Who the character is becomes entries that are always active, in a lorebook of the book; the lorebook of the card stands
-below it. Scenario and name become the turn input of the first part.
+below it. Scenario and name become the turn input of the first part, the picture that carries a card the cover.
 """
 
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from marginalia_tui.domain.errors import Invalid, Refused
+from marginalia_tui.domain.images import COVER
 from marginalia_tui.domain.items import Json
-from marginalia_tui.services.exchange.cards import write_card
+from marginalia_tui.services.exchange.cards import read_card, write_card
 from marginalia_tui.services.exchange.looseread import Loose
 from marginalia_tui.services.exchange.lorefile import CardFields, Left, LoreEntry, LoreFile, left_note
-from marginalia_tui.services.exchange.loreimport import read_card_file
-from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, Version
+from marginalia_tui.services.exchange.loreimport import card_source
+from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, Picture, Version
+from marginalia_tui.services.images import image_of
 
 CARD = "card"
 """The key of the attributes of a book under which the rest of its card stands."""
@@ -31,12 +34,22 @@ def read_card_book(path: Path) -> tuple[Manuscript, tuple[str, ...]]:
     """The book that the card in a file becomes, with sentences for the author.
 
     Raises:
-        NotFound, Invalid, Refused: as in `read_card_file`.
+        NotFound, Invalid, Refused: as in `card_source`.
     """
-    book, left = manuscript_of_card(read_card_file(path))
+    source = card_source(path)
+    book, left = manuscript_of_card(read_card(source.data, path.stem))
     count = sum(each.count() for each in book.lorebooks)
     told = [f"Its lore has {count:,} {'entry' if count == 1 else 'entries'}."] if count else []
-    return book, tuple(told + [note for note in [left_note(left)] if note])
+    told += [note] if (note := left_note(left)) else []
+    if source.beside:
+        told.append(f"Left out: {source.beside:,} file{'' if source.beside == 1 else 's'} packed with the card.")
+    if source.picture:
+        try:
+            image = replace(image_of(source.picture, COVER), name=COVER)
+            book = replace(book, cover=Picture(image, source.picture))
+        except (Invalid, Refused) as error:
+            told.append(f"Its picture was left out: {error.message}")
+    return book, tuple(told)
 
 
 def write_card_book(book: Manuscript) -> bytes:

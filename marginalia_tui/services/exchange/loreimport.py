@@ -1,7 +1,7 @@
 """A lorebook or a character card from a file, whichever program wrote it: recognised by what it holds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.services.backup_format import FORMAT as BACKUP
 from marginalia_tui.services.exchange import files
+from marginalia_tui.services.exchange.archive import Archive
 from marginalia_tui.services.exchange.cardbook import read_cardbook
 from marginalia_tui.services.exchange.cards import is_card, read_card
 from marginalia_tui.services.exchange.chat_lines import looks_like_chat
@@ -19,9 +20,8 @@ from marginalia_tui.services.exchange.novelai import read_novelai
 from marginalia_tui.services.exchange.pngtext import SIGNATURE, from_base64, png_texts
 from marginalia_tui.services.exchange.worldinfo import read_worldinfo
 
-SUFFIXES = (".json", ".png", ".lorebook", ".story")
-"""What files of lorebooks and cards are called."""
-
+_ZIP, _MEMBER = b"PK\x03\x04", "card.json"
+"""A card packed with its pictures (.charx), and its name in there."""
 _SPEC = b'"chara_card_v'
 _NEWER_CARD, _CARD, _NOVELAI = "ccv3", "chara", "naidata"
 """Keywords of texts in a picture; the newer form of a card wins."""
@@ -45,6 +45,10 @@ class Source:
     data: Mapping[str, Any]
     why: str = ""
     """OTHER: what it is instead, as the end of a sentence."""
+    picture: bytes = b""
+    """The picture that carried it; empty when none did."""
+    beside: int = 0
+    """Files that were packed together with it."""
 
 
 def read_lore(path: Path) -> LoreFile:
@@ -78,9 +82,14 @@ def read_card_file(path: Path) -> CardFields:
     Raises:
         NotFound, Invalid, Refused: as in `read_lore`.
     """
+    return read_card(card_source(path).data, path.stem)
+
+
+def card_source(path: Path) -> Source:
+    """The same before its fields are read: what the file holds."""
     source = read_source(path)
     if source.kind is Kind.CARD:
-        return read_card(source.data, path.stem)
+        return source
     if source.kind is Kind.OTHER:
         raise Invalid(f"{shown(path)} holds no character card{source.why}: give one as JSON or as a picture.")
     raise Invalid(f"{shown(path)} holds {source.kind.value}: open a book, then bring it in with import-lore.")
@@ -90,6 +99,8 @@ def may_be_card(path: Path) -> bool:
     """Whether a file is to be read as a card: by its beginning, and its name where that leaves it open."""
     files.size_of_file(path, files.MAX_ARCHIVE_BYTES)
     start = files.read_start(path)
+    if start.startswith(_ZIP):
+        return path.suffix.lower() == ".charx"
     if start.startswith(SIGNATURE):
         return path.suffix.lower() == ".png"
     is_object = start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
@@ -100,7 +111,10 @@ def read_source(path: Path) -> Source:
     """What a file is. Errors as in `read_lore`."""
     data = files.read_file(path, files.MAX_ARCHIVE_BYTES)
     if data.startswith(SIGNATURE):
-        return _in_picture(data, shown(path))
+        return replace(_in_picture(data, shown(path)), picture=data)
+    if data.startswith(_ZIP):
+        del data
+        return _packed(path)
     return recognise(load_json(data, shown(path)))
 
 
@@ -129,6 +143,14 @@ def _kind_of_entries(found: Mapping[str, Any]) -> Kind:
     if "lorebookVersion" in found or any("contextConfig" in row or ("text" in row and "keys" in row) for row in rows):
         return Kind.NOVELAI
     return Kind.CARD_BOOK if any("keys" in row for row in rows) else Kind.WORLD_INFO
+
+
+def _packed(path: Path) -> Source:
+    with Archive(path, "card") as archive:
+        if _MEMBER not in archive:
+            return Source(Kind.OTHER, {}, " (it is a zip file without one)")
+        found = recognise(load_json(archive.read(_MEMBER), f"The card in {shown(path)}"))
+        return replace(found, beside=len([name for name in archive.names() if not name.endswith("/")]) - 1)
 
 
 def _in_picture(data: bytes, name: str) -> Source:

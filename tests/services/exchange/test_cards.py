@@ -2,6 +2,7 @@
 
 import base64
 import struct
+import zipfile
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -252,6 +253,40 @@ def test_a_card_in_a_picture(tmp_path: Path, packed: bool) -> None:
     assert read_lore(path).title == "The coast"
     end = at_the_end(tmp_path / "end.png", b"tEXt", b"chara\0" + base64.b64encode(orjson.dumps(CARD)))
     assert read_card_file(end) == read_card(CARD)
+
+
+def test_the_picture_of_a_card_is_the_cover(store: Store, tmp_path: Path) -> None:
+    path = picture(tmp_path / "ada.png", {"chara": orjson.dumps(CARD)})
+    book = import_book(store, path)
+    with store.read() as tx:
+        (cover,) = tx.space(LIBRARY).get(Book, book.uuid).cover
+    assert (cover.type, cover.width) == ("image/png", 4)
+    assert "Not in the file: the cover." in export_book(store, book.uuid, "card", tmp_path / "ada.json").notes
+    whole = path.read_bytes()
+    place = whole.index(b"IDAT") + 6
+    pixels = whole[place:].index(b"IEND")
+    length = struct.unpack(">I", whole[place - 10 : place - 6])[0]
+    body = b"\0" * length
+    path.write_bytes(
+        whole[: place - 2] + body + struct.pack(">I", zlib.crc32(b"IDAT" + body)) + whole[place + pixels - 4 :]
+    )
+    assert any(note.startswith("Its picture was left out: ") for note in read_manuscript(path).notes)
+    assert read_card_file(path).name == "Ada"
+
+
+def test_a_card_packed_with_its_pictures(tmp_path: Path) -> None:
+    path = tmp_path / "ada.charx"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("card.json", orjson.dumps(CARD))
+        archive.writestr("assets/icon.png", b"x")
+    read = read_manuscript(path)
+    assert (read.format, read.manuscript.title) == ("card", "Ada")
+    assert "Left out: 1 file packed with the card." in read.notes
+    assert read_lore(path).title == "The coast"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("other.json", b"{}")
+    with pytest.raises(Invalid, match="zip file without one"):
+        read_lore(path)
 
 
 def test_a_lorebook_of_novelai_in_a_picture(tmp_path: Path) -> None:
