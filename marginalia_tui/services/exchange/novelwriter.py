@@ -1,14 +1,15 @@
-"""A book from a novelWriter project: the documents of its novels, in the order of the project file.
+"""A book from a novelWriter project: the documents of its novels, in the order of the project file, and its notes.
 
 The texts are nearly Markdown. What a document says beside its prose (status, synopsis, references, comments) goes
-into the attributes of its part; notes on characters and the like, and documents that are not active, are counted.
-Nothing but the project file and the documents that it names is read, and those only inside of the folder.
+into the attributes of its part; notes on characters and the like become lore; what is archived, thrown away or a
+template, and documents that are not active, are counted. Nothing but the project file and the documents that it
+names is read, and those only inside of the folder.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from marginalia_tui.services.exchange.folder import inside
 from marginalia_tui.services.exchange.footnotes import Note, mark, with_notes
 from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, one_line, trim_blank_lines
 from marginalia_tui.services.exchange.markdown import LEVEL
+from marginalia_tui.services.exchange.novelnotes import TAG, ReadNote, lore_of_notes
 from marginalia_tui.services.exchange.strictxml import read_xml
 
 PROJECT = "nwProject.nwx"
@@ -40,6 +42,10 @@ _CODES = {
     "[b]": "**", "[/b]": "**", "[i]": "*", "[/i]": "*", "[s]": "~~", "[/s]": "~~", "[u]": "<u>", "[/u]": "</u>",
     "[m]": "<mark>", "[/m]": "</mark>", "[sup]": "<sup>", "[/sup]": "</sup>", "[sub]": "<sub>", "[/sub]": "</sub>",
 }  # fmt: skip
+_ASIDE = frozenset(("ARCHIVE", "TEMPLATE", "TRASH", "NO_CLASS"))
+"""The kinds of roots whose documents are neither of the book nor notes for it."""
+_DEEPEST = 20
+"""Folders within each other that are told of a note."""
 _CODE = re.compile("|".join(re.escape(code) for code in _CODES), re.IGNORECASE)
 _BREAK = re.compile(r"\[br\][ \t]*\n?", re.IGNORECASE)
 
@@ -57,6 +63,15 @@ class _Item:
     name: str
     status: str
     active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a line stands: the kind and the name of its root, and the names of the folders below that."""
+
+    group: str
+    root: str
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -91,25 +106,35 @@ def read_novelwriter(folder: Path, level: int | None = None) -> tuple[Manuscript
     counts: Counter[str] = Counter()
     notes: dict[str, Note] = {}
     chapters: list[Chapter] = []
+    beside: list[ReadNote] = []
+    begins = _begins_document if level is None else lambda number, section: 0 < section.level <= level
     size = 0
-    for item in _documents(root, counts):
+    for item, place in _documents(root, counts):
         data = _read_document(folder, item, counts)
         size += len(data)
         if size > files.MAX_TEXT_BYTES:
             raise Invalid(f"The texts in {shown(folder)} are larger than {files.megabytes(files.MAX_TEXT_BYTES)}.")
         sections = _sections(decode(data, item.name).text if data.strip() else "", item.handle, notes)
-        _add(chapters, sections, item, level)
+        if item.group != "NOVEL" or item.layout == "NOTE":
+            beside += _read_notes(sections, item, place)
+        else:
+            _add(chapters, sections, item, begins)
     made = with_notes(chapters, notes)
-    told = _told(made, counts)
     project, settings = _child(root, "project"), _child(root, "settings")
     language = _text(settings, "language")
+    title = _text(project, "title") or _text(project, "name")
+    texts = with_notes([note.chapter for note in beside], notes)
+    lore, about_lore = lore_of_notes(
+        [replace(note, chapter=chapter) for note, chapter in zip(beside, texts, strict=True)], title
+    )
     manuscript = Manuscript(
-        title=_text(project, "title") or _text(project, "name"),
+        title=title,
         author=", ".join(_texts(project, "author")),
         language="" if language == "None" else language.replace("_", "-"),
         chapters=made,
+        lorebooks=(lore,) if lore is not None else (),
     )
-    return manuscript, told
+    return manuscript, (*_told(made, counts), *about_lore)
 
 
 def _name(element: Any) -> str:
@@ -135,8 +160,7 @@ def _text(element: Any, name: str) -> str:
 def _items(root: Any) -> list[_Item]:
     """The lines of the project file, of the format of versions 1 and 2."""
     settings = _child(root, "settings")
-    labels = _child(settings, "status")
-    statuses = {entry.get("key"): clean(entry.text or "") for entry in (labels if labels is not None else ())}
+    statuses, importances = _labels(_child(settings, "status")), _labels(_child(settings, "importance"))
     made = []
     content = _child(root, "content")
     for element in content if content is not None else ():
@@ -147,7 +171,9 @@ def _items(root: Any) -> list[_Item]:
         def value(name: str, element: Any = element) -> str:
             return element.get(name) or _text(element, name)
 
+        group = value("class").upper()
         status = named.get("status") or _text(element, "status")
+        importance = named.get("import") or status
         active = named.get("active") or _text(element, "exported") or "yes"
         order = value("order")
         made.append(
@@ -156,44 +182,50 @@ def _items(root: Any) -> list[_Item]:
                 parent=value("parent"),
                 order=int(order) if order.isascii() and order.isdigit() and len(order) < 10 else 0,
                 kind=value("type").upper(),
-                group=value("class").upper(),
+                group=group,
                 layout=value("layout").upper(),
                 name=one_line(clean(named.text or "")),
-                status=statuses.get(status, status),
+                status=statuses.get(status, status) if group == "NOVEL" else importances.get(importance, importance),
                 active=active.lower() not in ("no", "false"),
             )
         )
     return made
 
 
-def _documents(root: Any, counts: Counter[str]) -> Iterator[_Item]:
-    """The documents of the novels, parents before their children; what is left out is counted."""
+def _labels(element: Any) -> dict[str, str]:
+    """Key -> what a status, or an importance, is called."""
+    return {entry.get("key"): clean(entry.text or "") for entry in (element if element is not None else ())}
+
+
+def _documents(root: Any, counts: Counter[str]) -> Iterator[tuple[_Item, _Place]]:
+    """The documents of the novels and the notes, parents before their children; what is left out is counted."""
     below: dict[str, list[_Item]] = {}
     items = _items(root)
     for item in items:
         below.setdefault(item.parent, []).append(item)
     known = {item.handle for item in items}
     # What has no parent in the file is at the top, as novelWriter shows it.
-    waiting = [item for item in reversed(items) if item.parent not in known]
-    waiting.sort(key=lambda item: -item.order)
+    top = sorted(reversed([item for item in items if item.parent not in known]), key=lambda item: -item.order)
+    waiting = [(item, _Place(item.group, item.name if item.kind == "ROOT" else "")) for item in top]
     seen: set[str] = set()
-    counts["novels"] = sum(item.kind == "ROOT" and item.group == "NOVEL" for item in waiting)
+    counts["novels"] = sum(item.kind == "ROOT" and item.group == "NOVEL" for item in top)
     while waiting:
-        item = waiting.pop()
+        item, place = waiting.pop()
         if item.handle in seen:
             continue
         seen.add(item.handle)
-        waiting += sorted(reversed(below.get(item.handle, [])), key=lambda each: -each.order)
+        inside = place if item.kind == "ROOT" else replace(place, folders=(*place.folders, item.name)[-_DEEPEST:])
+        below_it = sorted(reversed(below.get(item.handle, [])), key=lambda each: -each.order)
+        waiting += [(each, inside) for each in below_it]
         if item.kind != "FILE":
             continue
-        if item.group != "NOVEL":
-            counts[f"of {item.group.lower() or 'no kind'}"] += 1
-        elif item.layout == "NOTE":
-            counts["of the novel"] += 1
-        elif not item.active:
+        aside = place.group if place.group in _ASIDE else item.group
+        if aside in _ASIDE or not aside:
+            counts[f"of {aside.lower() or 'no kind'}"] += 1
+        elif item.group == "NOVEL" and item.layout != "NOTE" and not item.active:
             counts["inactive"] += 1
         else:
-            yield item
+            yield item, place
 
 
 def _read_document(folder: Path, item: _Item, counts: Counter[str]) -> bytes:
@@ -273,12 +305,33 @@ def _prose(lines: Sequence[str], handle: str) -> str:
     return "\n\n".join(_inline("\\\n".join(paragraph), handle) for paragraph in paragraphs if paragraph)
 
 
-def _add(chapters: list[Chapter], sections: Sequence[_Section], item: _Item, level: int | None) -> None:
-    """Adds a document as one part, or as parts by its headings up to a level."""
+def _begins_document(number: int, section: _Section) -> bool:
+    return number == 0
+
+
+def _begins_note(number: int, section: _Section) -> bool:
+    return number == 0 or TAG in section.references
+
+
+def _read_notes(sections: Sequence[_Section], item: _Item, place: _Place) -> list[ReadNote]:
+    """A document of notes: the first, and one for each tag that it names."""
+    chapters: list[Chapter] = []
+    _add(chapters, sections, item, _begins_note)
+    return [
+        ReadNote(
+            each if each.title else replace(each, title=item.name), place.root, " / ".join(place.folders), item.active
+        )
+        for each in chapters
+    ]
+
+
+def _add(
+    chapters: list[Chapter], sections: Sequence[_Section], item: _Item, begins: Callable[[int, _Section], bool]
+) -> None:
+    """Adds a document: its sections by number as parts of their own, or behind the part before."""
     for number, section in enumerate(sections):
         prose = _prose(section.lines, item.handle)
-        begins = number == 0 if level is None else bool(section.level and section.level <= level)
-        if begins or not chapters:
+        if begins(number, section) or not chapters:
             attributes = _attributes(section, {"status": item.status} if item.status else {})
             title = one_line(section.title) or ("" if section.level else item.name)
             attributes |= {LEVEL: section.level} if section.level > 1 else {}
@@ -319,7 +372,7 @@ def _told(chapters: Sequence[Chapter], counts: Counter[str]) -> tuple[str, ...]:
         told.append(f"Kept in the data of the parts: {listed}.")
     notes = [f"{count:,} {kind}" for kind, count in sorted(counts.items()) if kind.startswith("of ")]
     if notes:
-        told.append(f"Left out: notes and documents outside of the novel ({', '.join(notes)}).")
+        told.append(f"Left out: documents outside of the novel ({', '.join(notes)}).")
     if counts["inactive"]:
         told.append(f"Left out: {counts['inactive']:,} document(s) of the novel that are not active.")
     if counts["missing"]:

@@ -1,5 +1,6 @@
-"""Projects of novelWriter: their order, their texts, what is kept beside them and what is left out."""
+"""Projects of novelWriter: their order, their texts, their notes, what is kept beside them and what is left out."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import pytest
 from marginalia_tui.domain.errors import Invalid, MarginaliaError, Refused
 from marginalia_tui.services.exchange.export import write_manuscript
 from marginalia_tui.services.exchange.importer import read_manuscript
+from marginalia_tui.services.exchange.library import export_book, import_book, manuscript_of
 from marginalia_tui.services.exchange.manuscript import Manuscript, words_of
 from marginalia_tui.services.exchange.novelwriter import read_novelwriter
+from marginalia_tui.store.store import Store
 
 ROOT = "0000000000001"
 NOTES = "0000000000002"
@@ -38,7 +41,7 @@ def project(folder: Path, items: Sequence[str], texts: dict[str, str], head: str
         f'<?xml version="1.0" encoding="utf-8"?>\n{head}<novelWriterXML appVersion="2.7" fileVersion="1.5">'
         "<project><name>The Ferry</name><author>Ada B.</author><author>C. D.</author></project><settings>"
         '<language>en_GB</language><status><entry key="s1">Draft</entry><entry key="s2">Done</entry></status>'
-        "</settings>"
+        '<importance><entry key="i1">Main</entry></importance></settings>'
         f'<content><item handle="{ROOT}" parent="None" root="{ROOT}" order="0" type="ROOT" class="NOVEL">'
         f'<name status="s1" import="i1">Novel</name></item>{"".join(items)}</content></novelWriterXML>'
     )
@@ -162,19 +165,92 @@ def test_what_is_left_out_is_named_by_number(tmp_path: Path) -> None:
         item(number(17), ROOT, 1, active="no"),
         item(number(18), ROOT, 2, layout="NOTE"),
         item(number(19), ROOT, 3),
-        item(NOTES, "None", 1, kind="ROOT", group="CHARACTER"),
-        item(number(20), NOTES, 0, group="CHARACTER", layout="NOTE"),
+        item(NOTES, "None", 1, kind="ROOT", group="ARCHIVE"),
+        item(number(20), NOTES, 0, group="NOVEL"),
         item(number(21), NOTES, 1, group="CHARACTER", layout="NOTE"),
         item(number(22), "None", 2, group="TRASH"),
     ]
-    texts = {number(value): "# T\n\nx" for value in (16, 17, 18, 20, 21, 22)}
+    texts = {number(value): "# T\n\nx" for value in (16, 17, 20, 21, 22)} | {number(18): "# T\n"}
     book, notes = read_novelwriter(project(tmp_path, items, texts))
     assert parts(book) == [("T", "x"), ("Doc", "")]
     assert notes[1:] == (
-        "Left out: notes and documents outside of the novel (2 of character, 1 of the novel, 1 of trash).",
+        "Left out: documents outside of the novel (2 of archive, 1 of trash).",
         "Left out: 1 document(s) of the novel that are not active.",
         "The project names 1 document(s) that are not there: it may be damaged.",
+        "Left out: 1 note(s) that are empty.",
     )
+
+
+def test_notes_are_lore_that_is_looked_for_by_their_tags(tmp_path: Path) -> None:
+    world = number(3)
+    items = [
+        item(number(16), ROOT, 0),
+        item(number(17), ROOT, 1, layout="NOTE", name="Plan"),
+        item(NOTES, "None", 1, kind="ROOT", group="CHARACTER", name="People"),
+        item(number(20), NOTES, 0, group="CHARACTER", layout="NOTE", name="Jane"),
+        item(number(21), NOTES, 1, kind="FOLDER", group="CHARACTER", name="Minor"),
+        item(number(22), number(21), 0, group="CHARACTER", layout="NOTE", name="Crew", active="no"),
+        item(world, "None", 2, kind="ROOT", group="WORLD", name="World"),
+        item(number(23), world, 0, group="WORLD", layout="NOTE", name="The pier"),
+    ]
+    texts = {
+        number(16): "# One\n\nJane waits.",
+        number(17): "# The plan\n\nAll drown.",
+        number(20): "# Jane Doe\n\n@tag: Jane | Miss Doe\n@location: Pier\n\n%Short: A smith.\n% older?\n\n"
+        "She is [i]tall[/i][footnote:f].\n\n## Looks\n\nRed hair.\n\n%Footnote.f: Very.\n",
+        number(22): "# Crew\n\n## Ben\n\n@tag: Ben\n\nHe sails.\n\n## Cy\n\n@tag: Cy\n\nShe steers.\n",
+        number(23): "Wet boards.\n",
+    }
+    book, notes = read_novelwriter(project(tmp_path, items, texts))
+    assert parts(book) == [("One", "Jane waits.")]
+    (root,) = book.lorebooks
+    assert (root.title, root.entries) == ("The Ferry", ())
+    assert [(each.title, [entry.name for entry in each.entries]) for each in root.below] == [
+        ("Novel", ["The plan"]),
+        ("People", ["Jane Doe", "Ben", "Cy"]),
+        ("World", ["The pier"]),
+    ]
+    jane, ben, cy = root.below[1].entries
+    assert (jane.filter, jane.mode) == (r"Jane|Miss\ Doe", "regex")
+    assert jane.text == "She is *tall*[^1].\n\n## Looks\n\nRed hair.\n\n[^1]: Very."
+    assert (jane.comment, jane.enabled, jane.constant) == ("older?", True, False)
+    assert jane.attributes == {"status": "Main", "synopsis": "A smith.", "references": {"location": ["Pier"]}}
+    assert (ben.filter, ben.mode, ben.text, ben.enabled) == ("Ben", "text", "He sails.", False)
+    assert cy.attributes == {"status": "Main", "folder": "Minor"}
+    assert root.below[2].entries[0].filter == "The pier"
+    assert notes[1:] == (
+        "Taken as lore: 5 note(s) (1 in 'Novel', 3 in 'People', 1 in 'World'), looked for by 3 tag(s) and 2 title(s).",
+        "Kept in the data of the lore: references of 1, status of 5, synopsis of 1.",
+        "Comments of 1 note(s) are comments of the lore, which no model reads.",
+        "Switched off: 2 note(s) that are not active.",
+        "Left out: 1 note(s) that are empty.",
+    )
+
+
+def test_notes_come_into_the_library_with_their_book(store: Store, tmp_path: Path) -> None:
+    items = [
+        item(number(16), ROOT, 0),
+        item(NOTES, "None", 1, kind="ROOT", group="CHARACTER", name="People"),
+        item(number(20), NOTES, 0, group="CHARACTER", layout="NOTE", name="Jane"),
+    ]
+    texts = {number(16): "# One\n\nJane waits.", number(20): "# Jane\n\n@tag: Jane\n\nTall.\n"}
+    made = import_book(store, project(tmp_path, items, texts))
+    with store.read() as tx:
+        book = manuscript_of(tx, made.uuid)
+    (entry,) = book.lorebooks[0].below[0].entries
+    assert (entry.name, entry.filter, entry.text) == ("Jane", "Jane", "Tall.")
+    out = export_book(store, made.uuid, "markdown", tmp_path / "out.md")
+    assert out.notes == ("Not in the file: the lorebook 'The Ferry', 1 entry.",)
+
+
+@pytest.mark.parametrize("tag", ["(a+)+$ | [", "\x1b[31m | " + "x" * 5_000, ", ".join(f"t{n}" for n in range(9_000))])
+def test_tags_of_a_hostile_note_are_plain_and_few(tmp_path: Path, tag: str) -> None:
+    items = [item(NOTES, "None", 1, kind="ROOT", group="CHARACTER"), item(number(20), NOTES, 0, group="CHARACTER")]
+    book, _ = read_novelwriter(project(tmp_path, items, {number(20): f"# N\n\n@tag: {tag}\n\nx"}))
+    (entry,) = book.lorebooks[0].below[0].entries
+    assert len(entry.filter) < 20_000 and "\x1b" not in entry.filter
+    assert entry.mode == "regex"
+    assert re.compile(entry.filter, re.IGNORECASE).search(entry.filter.replace("\\", "")) is not None
 
 
 def test_projects_of_older_versions_are_read(tmp_path: Path) -> None:
