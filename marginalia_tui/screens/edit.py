@@ -217,8 +217,11 @@ class EditScreen(WritingScreen):
         return True
 
     def action_leave(self) -> None:
-        """Closes; asks when something is not saved."""
-        self.do(self._leave())
+        """Ends a search, else closes; asks when something is not saved."""
+        if self.bar.is_open:
+            self.close_bar()
+        else:
+            self.do(self._leave())
 
     async def _leave(self) -> None:
         if self.changed:

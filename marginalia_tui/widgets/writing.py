@@ -1,10 +1,10 @@
 """The text area in which a part is written: marks on words, hits of a search, one lit paragraph, a line that stays.
 
-Only the lines that are seen are looked at. What is wrong in a line is kept with the line, so that a key costs the
-line that it changed.
+Only the lines that are seen are looked at. What is wrong in a line is kept with the line, and so is its picture, so
+that a key costs the paragraph that it changed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import ClassVar
 
 from rich.style import Style
@@ -82,8 +82,11 @@ class WritingArea(Editor):
         self._dimmed = False
         self._lit = (0, 0)
         self._styles_kept: dict[str, Style] = {}
+        self._strips: LRUCache[Hashable, Strip] = LRUCache(1024)
         self.checked = 0
         """How many lines were checked since the start: what a test counts instead of time."""
+        self.drawn = 0
+        """How many rows without the cursor were drawn since the start."""
 
     # What is marked
 
@@ -96,6 +99,7 @@ class WritingArea(Editor):
     def check(self, check: Check | None) -> None:
         self._check = check
         self._wrong.clear()
+        self._strips.clear()
         self._draw_again()
 
     def show_hits(self, rows: Mapping[int, Sequence[Span]], current: tuple[Location, Location] | None = None) -> None:
@@ -172,6 +176,7 @@ class WritingArea(Editor):
         """Textual: the theme changed."""
         super().notify_style_update()
         self._styles_kept.clear()
+        self._strips.clear()
 
     def _part_style(self, name: str) -> Style:
         """What a component class adds to the style of the text."""
@@ -191,6 +196,32 @@ class WritingArea(Editor):
             lines = self.document
             self._lit = paragraph(lines.get_line, lines.line_count, self.cursor_location[0])
         return super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        """Textual: a row of the window, kept for as long as nothing of it is another."""
+        key = self._row_key(y)
+        if key is None:
+            return super().render_line(y)
+        strip = self._strips.get(key)
+        if strip is None:
+            self.drawn += 1
+            strip = self._strips[key] = self._render_line(y)
+        return strip
+
+    def _row_key(self, y: int) -> Hashable | None:
+        """All that a row looks like by; None where the cursor or a selection stands, and below the text."""
+        rows = self.wrapped_document._offset_to_line_info
+        offset = y + self.scroll_offset.y
+        if not self.soft_wrap or self._matching_bracket_location is not None or offset >= len(rows):
+            return None
+        number, section = rows[offset]
+        low, high = sorted(self.selection)
+        if low[0] <= number <= high[0]:
+            return None
+        dim = self._dimmed and not self._lit[0] <= number <= self._lit[1]
+        hit = self._hit if self._hit is not None and self._hit[0][0] <= number <= self._hit[1][0] else None
+        hits = tuple(self._hits.get(number, ()))
+        return self.document.get_line(number), section, self.size, self.wrap_width, dim, hits, hit and (number, hit)
 
     def get_line(self, line_index: int) -> Text:
         """A line as it is drawn."""

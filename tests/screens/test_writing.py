@@ -10,6 +10,7 @@ from marginalia_tui.desk import writing
 from marginalia_tui.desk.views import View, Views
 from marginalia_tui.desk.writing import by_row
 from marginalia_tui.domain.items import Book
+from marginalia_tui.screens.book import BookScreen
 from marginalia_tui.screens.edit import EditScreen
 from marginalia_tui.screens.spellings import SpellingScreen
 from marginalia_tui.services import spelling
@@ -56,8 +57,9 @@ def test_words_are_marked_corrected_and_added_to_the_book(home: Path) -> None:
         # Only what is seen is looked at.
         assert area.checked < 30
         checked = area.checked
+        drawn = area.drawn
         await rig.write("x ")
-        assert area.checked <= checked + 2
+        assert area.checked <= checked + 2 and area.drawn <= drawn + 2
         await rig.press("ctrl+z", "ctrl+n")
         assert area.selected_text == "lampp"
         await rig.press("ctrl+l")
@@ -127,6 +129,10 @@ def test_places_are_found_and_replaced(home: Path, monkeypatch: pytest.MonkeyPat
         assert area.content.count("Lino ") == 1
         await rig.press("ctrl+z")
         assert area.content == TEXT and not screen.changed
+        await rig.press("ctrl+f")
+        area.focus()
+        await rig.press("escape")
+        assert rig.app.screen is screen and not bar.is_open
         # A pattern that would take hours is given up.
         area.content = "a" * 60 + "b"
         await rig.press("ctrl+f")
@@ -136,10 +142,11 @@ def test_places_are_found_and_replaced(home: Path, monkeypatch: pytest.MonkeyPat
     play(home, steps)
 
 
-def test_focus_and_typewriter_are_kept(home: Path) -> None:
+def test_panel_focus_and_typewriter_are_kept(home: Path) -> None:
     home_with(home, TEXT)
 
     async def steps(rig: Rig) -> None:
+        await rig.press("f3", "y")
         screen = await to_editor(rig)
         area = screen.area
         await rig.press("f10", "ctrl+end")
@@ -154,19 +161,24 @@ def test_focus_and_typewriter_are_kept(home: Path) -> None:
         await rig.press("ctrl+t")
         assert rig.sees("One")
         await rig.press("ctrl+t", "f12")
-        await rig.until(lambda: Views(home).read() == View(focus=True, typewriter=True, spelling=False))
+        await rig.until(lambda: Views(home).read() == View("summaries", focus=True, typewriter=True, spelling=False))
 
     async def again(rig: Rig) -> None:
         await rig.press("enter")
-        await rig.until(lambda: rig.sees("The lampp went out"))
+        book = await rig.reach(BookScreen)
+        await rig.until(lambda: book.panel.name_shown == "summaries" and rig.sees("The lampp went out"))
+        assert book.outline.has_focus
+        await rig.press("y", "y")
+        assert book.panel.name_shown is None
         await rig.press("e")
         screen = await rig.reach(EditScreen)
         assert screen.area.dimmed and screen.area.typewriter and screen.area.check is None
         await rig.press("f6")
         assert not screen.has_class("-quiet") and rig.sees("[Book]")
+        assert Views(home).read() == View(typewriter=True, spelling=False)
 
-    play(home, steps)
-    play(home, again)
+    play(home, steps, size=(140, 40))
+    play(home, again, size=(140, 40))
 
 
 def test_a_language_without_a_dictionary_is_told(home: Path) -> None:
@@ -219,16 +231,16 @@ def test_a_line_that_is_no_prose_is_not_checked() -> None:
 
 
 PICTURES = {
-    "marks": ("ctrl+end", "~ The kepper of Wexel came.", "ctrl+home"),
-    "word": ("ctrl+end", "~ The kepper", "left", "ctrl+l"),
-    "replace": ("ctrl+f", "~lamp", "tab", "~lantern"),
-    "focus": ("f6",),
+    ("word", 80, 24): ("ctrl+end", "~ A kepper", "left", "ctrl+l"),
+    ("replace", 80, 24): ("ctrl+f", "~lamp", "tab", "~lantern"),
+    ("replace", 160, 50): ("~Wexel. ", "ctrl+f", "~oil", "tab", "~x"),
+    ("focus", 160, 50): ("f6",),
 }
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 50)], ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("name", PICTURES)
-def test_picture(home: Path, snap_compare: SnapCompare, name: str, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("name", "columns", "lines"), PICTURES)
+def test_picture(home: Path, snap_compare: SnapCompare, name: str, columns: int, lines: int) -> None:
     lamp_home(home, FixedClock())
     with posing(home) as app:
-        assert snap_compare(app, terminal_size=size, run_before=before(app, "2", "enter", "e", *PICTURES[name]))
+        keys = PICTURES[name, columns, lines]
+        assert snap_compare(app, terminal_size=(columns, lines), run_before=before(app, "2", "enter", "e", *keys))
