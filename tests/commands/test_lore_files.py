@@ -167,6 +167,14 @@ def test_a_card_in_a_picture_and_novelai(world: World, write: Callable[..., Path
     assert (made["name"], made["entries"]) == ("Ada", 0)
 
 
+def test_f52_a_key_that_hangs_is_given_up(world: World, write: Callable[..., Path]) -> None:
+    rows = {"0": {"key": ["/(x+x+)+y/i"], "content": "x"}, "1": {"key": ["lamp"], "content": "y"}}
+    world.run(f"/import-lore {write({'entries': rows})}")
+    told = world.call("preview-lore-activation", text="x" * 3_000 + "!y The lamp.")["entries"]
+    assert {row["reason"] for row in told} == {"FILTER_MATCHED", "FILTER_NOT_MATCHED"}
+    assert any("took longer" in row.get("note", "") for row in told)
+
+
 def test_many_entries_come_in_at_once(world: World, write: Callable[..., Path]) -> None:
     rows = {str(n): {"uid": n, "key": [f"word{n}"], "content": f"Text {n}.", "comment": f"N{n}"} for n in range(1_500)}
     made = world.run(f"/import-lore {write({'entries': rows})}")

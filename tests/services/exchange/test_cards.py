@@ -16,7 +16,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from marginalia_tui.domain.errors import Invalid, Refused
-from marginalia_tui.domain.items import Book, Entry, Lorebook, Part
+from marginalia_tui.domain.items import Book, Lorebook, Part
 from marginalia_tui.services.exchange.cardbook import read_cardbook, write_cardbook
 from marginalia_tui.services.exchange.cardparts import card_of_manuscript, manuscript_of_card
 from marginalia_tui.services.exchange.cards import card_data, read_card
@@ -25,6 +25,7 @@ from marginalia_tui.services.exchange.library import export_book, import_book
 from marginalia_tui.services.exchange.lorefile import Left, LoreEntry
 from marginalia_tui.services.exchange.loreimport import read_card_file, read_lore
 from marginalia_tui.services.exchange.worldinfo import read_worldinfo, write_worldinfo
+from marginalia_tui.services.lore import entry_rows, read_tree
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
 from tests.services.exchange.test_worldinfo import JSON
@@ -106,7 +107,7 @@ def test_what_a_card_says() -> None:
     assert {each.what for each in card.lore.left} >= {"priority", "extensions.probability", "extensions.mine"}
 
 
-def test_a_card_goes_out_as_it_came() -> None:
+def test_f45_a_card_goes_out_as_it_came() -> None:
     out = card_data(read_card(CARD))
     assert within(CARD, out)
     assert card_data(read_card(out)) == out
@@ -194,6 +195,18 @@ def test_a_card_becomes_a_book_and_comes_out_again(store: Store, tmp_path: Path)
     assert export_book(store, made.uuid, "card", out).notes == ()
     assert within(CARD, orjson.loads(out.read_bytes()))
     assert import_book(store, out).notes == made.notes
+
+
+def test_f46_the_lorebook_of_a_card_is_there_once(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "ada.json"
+    path.write_bytes(orjson.dumps(CARD))
+    book = import_book(store, path).uuid
+    with store.read() as tx:
+        space = tx.space(LIBRARY)
+        tree = read_tree(space, space.get(Book, book))
+        names = [row.name for row in entry_rows(space, tree.lorebooks)]
+    assert [each.name for each in tree.lorebooks.values()] == ["Ada", "The coast"]
+    assert sorted(names) == ["Ada", "Ada: personality", "Lamp", "sea.*cold"]
 
 
 def test_a_card_of_any_book(store: Store, tmp_path: Path) -> None:
@@ -381,15 +394,3 @@ def test_lorebooks_are_recognised_by_what_they_hold(tmp_path: Path) -> None:
         path.write_bytes(b"\xef\xbb\xbf" + orjson.dumps(content))
         found = read_lore(path)
         assert (found.entries[0].name, found.title) == (name, "Its own" if "spec" in content else "The coast")
-
-
-def test_entries_of_the_store_are_items(store: Store, tmp_path: Path) -> None:
-    path = tmp_path / "ada.json"
-    path.write_bytes(orjson.dumps(CARD))
-    book = import_book(store, path).uuid
-    with store.read() as tx:
-        space = tx.space(LIBRARY)
-        root = space.get(Lorebook, space.get(Book, book).lorebook or "")
-        rows = tx.connection.exec_driver_sql("SELECT uuid FROM entry").all()
-        entries = space.get_many(Entry, [row[0] for row in rows]).values()
-        assert {each.lorebook for each in entries} == {root.uuid, *root.subbooks}

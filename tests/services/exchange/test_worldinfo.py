@@ -65,7 +65,7 @@ def again(lorebook: LoreFile) -> LoreFile:
 
 @settings(max_examples=50)
 @given(st.lists(ROW | ODD_ROW, max_size=3))
-def test_a_foreign_file_goes_out_as_it_came(rows: list[dict[str, Any]]) -> None:
+def test_f45_a_foreign_file_goes_out_as_it_came(rows: list[dict[str, Any]]) -> None:
     entries = {str(place): {**row, "uid": place} for place, row in enumerate(rows)}
     data: dict[str, Any] = {"entries": entries, "mine": [1]}
     found = read_worldinfo(data, "X")
