@@ -92,8 +92,12 @@ def redirect(text: str, change: Callable[[str], str | None]) -> str:
 
 def reference(image: Image) -> str:
     """The picture as a text names it."""
-    words = re.sub(r"([\\\[\]])", r"\\\1", image.caption)
-    return f"![{words}]({image.name})"
+    return f"![{escape_words(image.caption)}]({image.name})"
+
+
+def escape_words(words: str) -> str:
+    """Words as they stand between the brackets of a picture."""
+    return re.sub(r"([\\\[\]])", r"\\\1", words)
 
 
 def joined(first: Sequence[Image], second: Sequence[Image], text: str) -> tuple[tuple[Image, ...], str]:

@@ -5,6 +5,7 @@ natural order of the names (2 before 10). An index names files inside of the fol
 What is not taken is counted and told.
 """
 
+import itertools
 import json
 import os
 import re
@@ -18,6 +19,14 @@ from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.encoding import clean, decode
 from marginalia_tui.services.exchange.files import shown
+from marginalia_tui.services.exchange.folder_pictures import (
+    FolderPictures,
+    Listed,
+    files_of,
+    read_index,
+    write_beside,
+    write_cover,
+)
 from marginalia_tui.services.exchange.frontmatter import part_front_matter
 from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, one_line, trim_blank_lines
 from marginalia_tui.services.exchange.markdown import FRONT_MATTER, LEVEL, read_part, read_parts, tidy, write_part
@@ -43,6 +52,7 @@ class Source:
     language: str = ""
     description: str = ""
     front_matter: str = ""
+    pictures: Listed = field(default_factory=Listed)
     notes: list[str] = field(default_factory=list)
 
 
@@ -71,10 +81,7 @@ def read_source(
     """
     if not source.files:
         raise Invalid(f"The folder {shown(folder)} holds no Markdown or text files: give the folder of a book.")
-    taken = {path for path, _ in source.files}
-    left = [path for path in present if path not in taken]
-    if left:
-        source.notes.append(f"Left out: {len(left):,} other file(s), such as {shown(left[0].relative_to(folder))}.")
+    pictures = FolderPictures(folder, source.pictures)
     chapters: list[Chapter] = []
     encodings: set[str] = set()
     size = 0
@@ -85,14 +92,20 @@ def read_source(
             raise Invalid(f"The texts in {shown(folder)} are larger than {files.megabytes(files.MAX_TEXT_BYTES)}.")
         decoded = decode(data, shown(path))
         encodings.update(decoded.notes)
-        chapters += _levelled(_chapters(path, decoded.text, title, level), source.levels.get(path, 1))
-    source.notes += sorted(encodings)
+        found = [pictures.chapter(path, chapter) for chapter in _chapters(path, decoded.text, title, level)]
+        chapters += _levelled(found, source.levels.get(path, 1))
+    cover = pictures.cover()
+    taken = {path for path, _ in source.files} | pictures.taken
+    if left := [path for path in present if path not in taken]:
+        source.notes.append(f"Left out: {len(left):,} other file(s), such as {shown(left[0].relative_to(folder))}.")
+    source.notes += [*pictures.notes(), *sorted(encodings)]
     manuscript = Manuscript(
         title=one_line(source.title or clean(folder.absolute().name)),
         author=one_line(source.author),
         language=one_line(source.language),
         description=source.description.strip(),
         chapters=tuple(chapters),
+        cover=cover,
         attributes={FRONT_MATTER: source.front_matter} if source.front_matter else {},
     )
     return manuscript, tuple(source.notes)
@@ -183,7 +196,9 @@ def _by_book_json(folder: Path) -> Source | None:
     for name in ("title", "author", "language", "description", "front_matter"):
         if isinstance(value := index.get(name), str):
             setattr(source, name, clean(value))
-    for entry in _entries(index["tree"]):
+    entries = list(itertools.islice(_entries(index["tree"]), MAX_FILES + 1))
+    source.pictures = read_index(index, entries)
+    for entry in entries:
         title = entry.get("title")
         source.files.append((inside(folder, entry["file"]), title if isinstance(title, str) else None))
         if len(source.files) > MAX_FILES:
@@ -239,14 +254,23 @@ def write_folder(manuscript: Manuscript, path: Path, *, force: bool) -> int:
     written: list[tuple[str, bytes]] = []
     tree = []
     digits = max(3, len(str(len(book.chapters))))
-    for number, chapter in enumerate(book.chapters, start=1):
-        name = f"{number:0{digits}d}{_slug(chapter.title)}.md"
-        tree.append({"title": chapter.title, "file": name})
-        written.append((name, write_part(chapter).encode()))
-    index = {"title": book.title, "author": book.author, "language": book.language, "description": book.description}
+    for place, chapter in enumerate(book.chapters, start=1):
+        number = f"{place:0{digits}d}"
+        name = f"{number}{_slug(chapter.title)}.md"
+        beside = write_beside(chapter, number)
+        tree.append({"title": chapter.title, "file": name} | ({"images": beside.rows} if beside.rows else {}))
+        written += [(name, write_part(beside.chapter).encode()), *beside.files]
+    cover, files_of_cover = write_cover(book)
+    written += files_of_cover
+    index: dict[str, Any] = {
+        "title": book.title,
+        "author": book.author,
+        "language": book.language,
+        "description": book.description,
+    }
     kept = book.attributes.get(FRONT_MATTER)
     index |= {FRONT_MATTER: clean(kept)} if isinstance(kept, str) else {}
-    document = json.dumps({**index, "tree": tree}, ensure_ascii=False, indent=1) + "\n"
+    document = json.dumps({**index, **cover, "tree": tree}, ensure_ascii=False, indent=1) + "\n"
     written.append((INDEX, document.encode()))
     files.write_folder(path, written, replacing)
     return sum(len(data) for _, data in written)
@@ -289,4 +313,6 @@ def may_replace(path: Path, force: bool, written: Callable[[], set[str]]) -> boo
 
 def _written(path: Path) -> set[str]:
     source = _by_book_json(path)
-    return {INDEX} | ({file.name for file, _ in source.files if file.parent == path} if source else set())
+    if source is None:
+        return {INDEX}
+    return {INDEX, *files_of(source.pictures)} | {file.name for file, _ in source.files if file.parent == path}

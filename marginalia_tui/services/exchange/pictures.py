@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from marginalia_tui.domain.errors import Invalid, NotFound, Refused
-from marginalia_tui.domain.images import COVER, REFERENCE, behind, name_for, reference, target_of
+from marginalia_tui.domain.images import COVER, REFERENCE, behind, escape_words, name_for, target_of
 from marginalia_tui.domain.items import Image
 from marginalia_tui.services import images
 from marginalia_tui.services.exchange.archive import Archive
@@ -33,10 +33,12 @@ class Gathered:
 
     Args:
         read: the bytes of a picture by where it stands in the file.
+        names: what some of them are called, by where they stand; the others are called as their files.
     """
 
-    def __init__(self, read: Callable[[str], bytes]) -> None:
+    def __init__(self, read: Callable[[str], bytes], names: Mapping[str, str] | None = None) -> None:
         self._read = read
+        self._names = names or {}
         self._known: dict[str, int | str] = {}
         self._found: list[Picture] = []
         self._size = 0
@@ -50,11 +52,15 @@ class Gathered:
             source: where it stands.
             words: what it shows, told to those who can't see it.
         """
+        return f"![{escape_words(one_caption(words))}]({target})" if (target := self.target(source)) else ""
+
+    def target(self, source: str) -> str:
+        """Where the mark of a picture leads; empty when it can't be kept."""
         number = self._number(source)
         if isinstance(number, str):
             self.left[number] += 1
             return ""
-        return reference(replace(self._found[number].image, name=f"image:{number}", caption=one_caption(words)))
+        return f"image:{number}"
 
     def cover(self, source: str) -> Picture | None:
         """The picture as the cover of a book; None when it can't be kept."""
@@ -73,7 +79,7 @@ class Gathered:
     def _add(self, source: str) -> int | str:
         try:
             data = self._read(source)
-            image = image_of(data, posixpath.basename(source))
+            image = image_of(data, self._names.get(source) or posixpath.basename(source))
         except NotFound:
             return "missing"
         except Refused:

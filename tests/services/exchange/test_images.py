@@ -1,6 +1,7 @@
 """Pictures come in with their chapters, stand where they stood, and go out again; what can't be kept is counted."""
 
 import io
+import json
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +10,13 @@ import docx
 import pytest
 from PIL import Image as Pillow
 
+from marginalia_tui.domain.errors import Refused
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.services import images
 from marginalia_tui.services.exchange import library
 from marginalia_tui.services.exchange.docx_writer import write_docx
 from marginalia_tui.services.exchange.epub_writer import write_epub
+from marginalia_tui.services.exchange.export import write_manuscript
 from marginalia_tui.services.exchange.importer import read_manuscript
 from marginalia_tui.services.exchange.leftout import left_out
 from marginalia_tui.services.exchange.library import export_book, import_book
@@ -260,3 +263,73 @@ def test_pictures_of_another_program_come_in_from_a_docx(tmp_path: Path) -> None
     assert [each.data for each in one.images] == [LAMP, MAP]
     assert two.text.startswith("Wind.\n\n![](image2.png)\n\n") and "a![](image1.jpg)" in two.text
     assert {each.data for each in two.images} == {LAMP, MAP}
+
+
+def test_a_folder_holds_the_files_of_pictures_beside_the_parts(tmp_path: Path) -> None:
+    book = a_book()
+    path = tmp_path / "lamp"
+    write_manuscript(book, "folder", path)
+    assert sorted(each.name for each in path.iterdir()) == [
+        "001-lamp.jpg", "001-map.png", "001-one.md", "002-map.png", "002-two.md", "003-plate.md", "003-plate.webp",
+        "book.json", "cover.webp",
+    ]  # fmt: skip
+    text = (path / "001-one.md").read_text()
+    assert "![the old map](001-map.png)" in text and text.endswith("\n\n![A \\[lamp\\]](001-lamp.jpg)\n")
+    found = read_manuscript(path)
+    assert found.notes == ()
+    assert essence(found.manuscript) == essence(book)
+    assert found.manuscript.cover == book.cover
+    # An export may be replaced, with its pictures; what is none may not.
+    write_manuscript(found.manuscript, "folder", path, force=True)
+    assert essence(read_manuscript(path).manuscript) == essence(book)
+    (path / "mine.png").write_bytes(MAP)
+    with pytest.raises(Refused, match="not from an export"):
+        write_manuscript(book, "folder", path, force=True)
+
+
+def test_links_of_a_folder_lead_to_pictures_inside_of_it_alone(tmp_path: Path) -> None:
+    (tmp_path / "out.png").write_bytes(MAP)
+    folder = tmp_path / "book"
+    (folder / "pics").mkdir(parents=True)
+    (folder / "pics" / "the map.png").write_bytes(MAP)
+    (folder / "pics" / "text.png").write_text("no picture")
+    (folder / "pics" / "unused.png").write_bytes(LAMP)
+    (folder / "link.png").symlink_to(tmp_path / "out.png")
+    links = [
+        "pics/the%20map.png",
+        "<pics/the map.png>",
+        "../out.png",
+        "link.png",
+        "none.png",
+        str(tmp_path / "out.png"),
+    ]
+    links += ["http://a.example/b.png", "pics/text.png", "pics"]
+    body = "\n\n".join(f"Word ![w]({link})" for link in links)
+    (folder / "1.md").write_text(f"# One\n\n{body}\n")
+    found = read_manuscript(folder)
+    (chapter,) = found.manuscript.chapters
+    assert [(each.image.name, each.data) for each in chapter.images] == [("the-map.png", MAP)]
+    left = [line.partition("](")[2] for line in chapter.text.split("\n\n")]
+    assert left[:2] == ["the-map.png)"] * 2
+    # What is not followed stays what it was.
+    assert left[2:] == [f"{link})" for link in links[2:]]
+    assert found.notes == (
+        "Left out: 3 other file(s), such as 'link.png'.",
+        "Left out: 1 picture(s) (1 of a kind that is not kept, or damaged).",
+    )
+
+
+def test_f53_an_index_that_says_odd_things_of_pictures_is_read_as_far_as_it_fits(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# One\n\nWord ![w](a.png)\n\nMore.")
+    (tmp_path / "a.png").write_bytes(MAP)
+    (tmp_path / "secret.txt").write_text("x")
+    rows = [{"file": "a.png", "name": "../../etc/x.png", "caption": 3}, {"file": "secret.txt"}, 7, {"name": "x"}]
+    index = {"cover": {"file": "../up.png"}, "tree": [{"file": "a.md", "title": "One", "images": rows}]}
+    (tmp_path / "book.json").write_text(json.dumps(index))
+    found = read_manuscript(tmp_path).manuscript
+    assert found.cover is None
+    assert [each.image.name for each in found.chapters[0].images] == ["x.png"]
+    assert "![w](x.png)" in found.chapters[0].text
+    # And it names nothing that an export would then take away.
+    with pytest.raises(Refused, match=r"secret\.txt"):
+        write_manuscript(found, "folder", tmp_path, force=True)
