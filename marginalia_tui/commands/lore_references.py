@@ -123,7 +123,7 @@ class OpenLore:
             raise NotFound(f"There is no lorebook {quoted(wanted, 20)}: {self._there_are()}")
         uuid = pick({each.uuid: each.name for each in known}, wanted, "lorebook", self.lorebook_label)
         if uuid is None:
-            raise NotFound(f"This book has no lorebook {quoted(wanted)}. {self._there_are()}")
+            raise NotFound(f"This book has no lorebook {quoted(wanted)}: {self._there_are()}")
         return self.tree.lorebooks[uuid]
 
     def written_lorebook(self, text: str) -> Lorebook:

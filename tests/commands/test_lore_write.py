@@ -191,7 +191,7 @@ def test_the_first_lorebook_of_a_book_is_its_root(world: World) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({}, "Give what should change: name, enabled, scan_depth, tags"),
+        ({}, "Give what should change: name, enabled, scanDepth, tags"),
         ({"name": " "}, "Give the lorebook a name"),
         ({"name": "a\x07"}, "control characters"),
         ({"scanDepth": 101}, "from 0 to 100"),
