@@ -46,10 +46,6 @@ class LibraryDesk:
         """A new, empty book; answers its uuid."""
         return books.create_book(self._store, title).uuid
 
-    def rename(self, book: str, title: str) -> None:
-        """Gives a book another title."""
-        books.rename_book(self._store, book, title)
-
     def to_trash(self, book: str) -> None:
         """Moves a book to the trash."""
         books.trash_book(self._store, book)

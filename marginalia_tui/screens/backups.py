@@ -22,6 +22,7 @@ class BackupsScreen(BaseScreen):
     Args:
         book: its uuid.
         title: of the book.
+        mode: from which it was opened.
     """
 
     CSS_PATH = "library.tcss"
@@ -32,8 +33,9 @@ class BackupsScreen(BaseScreen):
         Binding("escape,b", "back", "back", id="backups.back"),
     ]
 
-    def __init__(self, book: str, title: str) -> None:
+    def __init__(self, book: str, title: str, *, mode: str = "library") -> None:
         super().__init__()
+        self.mode_name = mode
         self._book, self._title = book, title
         self._view: BackupView | None = None
 

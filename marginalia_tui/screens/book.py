@@ -172,14 +172,14 @@ class BookScreen(PassageScreen):
         from marginalia_tui.screens.inherited import InheritedScreen
 
         if self._view is not None:
-            self.app.push_screen(InheritedScreen("book", self._view.uuid))
+            self.app.push_screen(InheritedScreen("book", self._view.uuid, mode="book"))
 
     def action_backups(self) -> None:
         """Shows the backups of the book."""
         from marginalia_tui.screens.backups import BackupsScreen
 
         if self._view is not None:
-            self.app.push_screen(BackupsScreen(self._view.uuid, self._view.title))
+            self.app.push_screen(BackupsScreen(self._view.uuid, self._view.title, mode="book"))
 
     def action_export(self) -> None:
         """Exports the book."""

@@ -24,6 +24,7 @@ class InheritedScreen(BaseScreen):
     Args:
         owner: whose settings.
         uuid: of the book or folder.
+        mode: from which it was opened.
     """
 
     CSS_PATH = "inherited.tcss"
@@ -33,8 +34,9 @@ class InheritedScreen(BaseScreen):
         Binding("escape", "back", "back", id="inherited.back"),
     ]
 
-    def __init__(self, owner: "Owner", uuid: str) -> None:
+    def __init__(self, owner: "Owner", uuid: str, *, mode: str = "library") -> None:
         super().__init__()
+        self.mode_name = mode
         self._owner, self._uuid = owner, uuid
         self._settings: dict[str, SettingLine] = {}
 

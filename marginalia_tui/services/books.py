@@ -166,17 +166,6 @@ def create_book(store: Store, title: str, author: str = "") -> Book:
     return book
 
 
-def rename_book(store: Store, book: str, title: str) -> None:
-    """Gives a book another title, in a transaction of its own.
-
-    Raises:
-        Locked: an agent holds it.
-    """
-    with store.write(Act(actor="author", label="rename", book=book)) as tx:
-        space = tx.space(LIBRARY)
-        space.put([replace(space.get(Book, book), title=check_title(title))])
-
-
 def trash_book(store: Store, book: str) -> None:
     """Moves a book to the trash, in a transaction of its own.
 
@@ -186,13 +175,6 @@ def trash_book(store: Store, book: str) -> None:
     with store.write(Act(actor="author", label="move to the trash", book=book)) as tx:
         space = tx.space(LIBRARY)
         space.put([replace(space.get(Book, book), deleted=store.clock.now())])
-
-
-def restore_book(store: Store, book: str) -> None:
-    """Brings a book back from the trash, in a transaction of its own."""
-    with store.write(Act(actor="author", label="restore from the trash", book=book)) as tx:
-        space = tx.space(LIBRARY)
-        space.put([replace(space.get(Book, book), deleted=None)])
 
 
 def mark_opened(store: Store, book: str) -> None:

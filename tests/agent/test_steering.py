@@ -25,7 +25,9 @@ from marginalia_tui.domain.errors import (
     StoreError,
 )
 from marginalia_tui.domain.runs import RunStatus
-from marginalia_tui.services.books import restore_book, trash_book
+from marginalia_tui.services.books import trash_book
+from marginalia_tui.services.gone import Gone
+from marginalia_tui.services.trash import take_out
 from marginalia_tui.settings import Settings
 from marginalia_tui.store.bus import Touched
 from marginalia_tui.store.journal import Act
@@ -378,7 +380,8 @@ def test_the_book_of_a_working_agent_stays_and_a_book_in_the_trash_is_not_worked
         with pytest.raises(Refused, match="restore"):
             made.runner.resume(run)
         assert made.run(run).status is RunStatus.PAUSED
-        restore_book(store, made.book)
+        with store.write(Act(actor="author", label="restore", book=made.book)) as tx:
+            take_out(tx, Gone("book", made.book, "", "", 0))
         made.runner.resume(run)
         _check_once(made, run)
         trash_book(store, made.book)

@@ -97,7 +97,7 @@ def test_many_commits_are_told_to_a_screen_a_few_times(home: Path) -> None:
     async def steps(rig: Rig) -> None:
         told.clear()
         for number in range(60):
-            await rig.app.call(rig.desk.library.rename, book, f"Title {number}")
+            await rig.app.command_on(book, "set-book-info", title=f"Title {number}")
         await rig.until(lambda: rig.sees("Title 59"))
 
     play(home, steps, heard=count)

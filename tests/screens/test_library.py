@@ -174,7 +174,7 @@ def test_the_list_keeps_its_cursor_when_others_change(home: Path) -> None:
         await rig.press("down")
         screen = rig.app.screen
         assert isinstance(screen, LibraryScreen) and screen.table.current_key == books[1]
-        await rig.app.call(rig.desk.library.rename, books[0], "Z")
+        await rig.app.command_on(books[0], "set-book-info", title="Z")
         await rig.until(lambda: rig.sees("Z"))
         assert screen.table.current_key == books[1]
 
@@ -250,7 +250,7 @@ def test_tags_are_given_and_what_fits_some_words_is_shown(home: Path) -> None:
         await rig.press("enter")
         assert screen.table.has_focus and screen.table.current_key == book
         # The words hold when the library is read again, and Esc takes them away.
-        await rig.app.call(rig.desk.library.rename, book, "The Candle")
+        await rig.app.command_on(book, "set-book-info", title="The Candle")
         await rig.until(lambda: rig.sees("The Candle"))
         assert not rig.sees("The Oil")
         await rig.press("escape")
