@@ -1,7 +1,10 @@
 """A passage of a text in Markdown that somebody chose by what is shown of it."""
 
+import re
 from itertools import product
 
+_WRITTEN = re.compile(r"&#?\w{1,31};|\\[!-/:-@\[-`{-~]")
+"""One sign that is written with several: an entity, a sign behind a backslash."""
 _SIGNS = "*_`~"
 _CONTEXT = 20
 
@@ -9,8 +12,11 @@ _CONTEXT = 20
 def whole(source: str, start: int, end: int) -> tuple[int, int]:
     """The passage with the signs of emphasis at its ends that pair with signs inside it.
 
-    The signs are not shown, so a choice of `the oil` in `the *oil*` ends before the second one.
+    The signs are not shown, so a choice of `the oil` in `the *oil*` ends before the second one. A sign that is
+    written with several is taken whole.
     """
+    if end > start and (written := _WRITTEN.match(source, end - 1)):
+        end = written.end()
     low, high = start, end
     while low > 0 and source[low - 1] in _SIGNS:
         low -= 1

@@ -80,7 +80,7 @@ def test_places_of_a_text(text: str, one: int, two: int) -> None:
     start, end = sorted((one, min(two, len(text))))
     low, high = passage.whole(text, start, end)
     assert low <= start <= end <= high
-    assert not text[low:start].strip("*_`~") and not text[end:high].strip("*_`~")
+    assert not text[low:start].strip("*_`~") and not text[end:high].strip("*_`~&;\\")
     if text[start:end].strip():
         low, high = passage.unique(text, start, end)
         assert low <= start < end <= high
@@ -111,6 +111,9 @@ def test_a_passage_takes_the_emphasis_that_it_holds() -> None:
     assert source[slice(*passage.whole(source, 9, 12))] == "oil"
     assert source[slice(*passage.whole(source, 9, 17))] == "*oil* was"
     assert source[slice(*passage.whole(source, 10, 17))] == "il* was"
+    # A sign that is written with several.
+    assert passage.whole("oil &amp; lamp", 0, 5) == (0, 9)
+    assert passage.whole(r"oil \[ lamp", 0, 5) == (0, 6)
 
 
 def test_a_passage_is_given_what_makes_it_the_only_one() -> None:
