@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MOST_HITS = 200
 """Entries that a search shows; more than that say nothing."""
-_WRITES = ("new", "edit", "fields", "rename", "move", "copy", "remove", "add_lorebook", "undo", "redo", "search")
+_WRITES = frozenset("new edit fields rename move copy remove add_lorebook bring_in undo redo search".split())
 _OF_ENTRY = ("edit", "move", "copy")
 
 
@@ -34,6 +34,8 @@ class LorebookScreen(LorePanes):
         Binding("b", "add_lorebook", "new lorebook", show=False, id="lorebook.add_lorebook"),
         Binding("l", "link", "link", show=False, id="lorebook.link"),
         Binding("o", "take_out", "take out", show=False, id="lorebook.take_out"),
+        Binding("a", "bring_in", "import", show=False, id="lorebook.bring_in"),
+        Binding("x", "export", "export", show=False, id="lorebook.export"),
         Binding("s", "sort", "sort", id="lorebook.sort"),
         Binding("ctrl+f,g", "search", "search", id="lorebook.search", key_display="g"),
         Binding("left", "other_part(-1)", "part before", show=False, id="lorebook.part_before"),
@@ -59,13 +61,19 @@ class LorebookScreen(LorePanes):
             return self.place is not None if at_tree else self.line is not None
         if action == "link":
             return view is not None
-        if action == "take_out":
-            return at_tree and self.place is not None and view is not None and bool(view.book)
+        if action in ("take_out", "export"):
+            there = self._here is not None if action == "export" else at_tree and self.place is not None
+            return there and view is not None and bool(view.book)
         if action in ("sort", "search"):
             return view is not None and bool(view.entries)
         if action == "other_part":
             return self.preview is not None
         return True
+
+    @property
+    def _here(self) -> "LorebookLine | None":
+        """The lorebook in the tree, or the root."""
+        return self.place or (self.view.root if self.view is not None else None)
 
     async def _command(self, command: str, /, **arguments: object) -> dict[str, Any]:
         made = await self.host.command_on(self._book, command, **arguments)
@@ -352,6 +360,20 @@ class LorebookScreen(LorePanes):
             self.do(self._command("unlink-lorebook"))
         else:
             self.do(self._command("remove-subbook", parent=place.parent, lorebook=place.uuid))
+
+    def action_bring_in(self) -> None:
+        """Brings a lorebook in from a file, below this one."""
+        from marginalia_tui.screens.lorebook_files import import_lore
+
+        above = self._here
+        self.do(import_lore(self.host, self.desk, self._book, above.uuid if above is not None else None))
+
+    def action_export(self) -> None:
+        """Writes this lorebook, with those below it, to a file."""
+        from marginalia_tui.screens.lorebook_files import export_lore
+
+        if (place := self._here) is not None:
+            self.do(export_lore(self.host, self.desk, self._book, place.uuid, place.name))
 
     # The list
 

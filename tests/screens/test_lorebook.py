@@ -20,6 +20,7 @@ from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
 from marginalia_tui.widgets.dialogs import Ask, Confirm, Form
+from marginalia_tui.widgets.filepicker import FilePicker
 from tests.screens.rig import LAMP, FixedClock, Rig, add_book, lamp_home, play
 from tests.screens.test_pictures import SnapCompare, before, posing
 
@@ -308,6 +309,31 @@ def test_lorebooks_are_made_linked_taken_out_and_switched_off(home: Path) -> Non
             assert tx.space(LIBRARY).get(Book, book).lorebook is None
 
     play(home, steps, size=SMALL)
+
+
+def test_a_lorebook_comes_from_a_file_and_goes_into_one(home: Path, tmp_path: Path) -> None:
+    lore_home(home)
+    path = tmp_path / "coast.json"
+    path.write_text('{"name": "Coast", "entries": {"0": {"key": ["fog"], "content": "Thick.", "sticky": 2}}}')
+
+    async def steps(rig: Rig) -> None:
+        screen = await to_lore(rig)
+        await rig.press("down", "down", "a")
+        picker = await rig.reach(FilePicker)
+        picker.dismiss(path)
+        await rig.until(lambda: any("sticky (1)" in notice for notice in rig.notices))
+        await rig.until(lambda: any("Coast" in row.cells[0] for row in screen.shelf.rows))
+        assert len(lorebook_of(rig, "places").subbooks) == 1
+        out = tmp_path / "out.json"
+        out.write_text("mine")
+        await rig.press("x")
+        asking = await rig.reach(Ask)
+        asking.dismiss(str(out))
+        await rig.reach(Confirm)
+        await rig.press("y")
+        await rig.until(lambda: "Thick." in out.read_text())
+
+    play(home, steps, size=WIDE)
 
 
 def test_all_lorebooks_are_reached_from_the_library(home: Path) -> None:
