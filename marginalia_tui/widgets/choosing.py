@@ -104,6 +104,7 @@ class ChoosingPage(Page):
             return None
         start = self.prose(low.block).to_source(low.offset)
         end = self.prose(high.block).to_source(high.offset - 1) + 1 if high.offset else start
+        end = min(end, len(self.source))
         said = self.source[start:end]
         start += len(said) - len(said.lstrip())
         end -= len(said) - len(said.rstrip())
