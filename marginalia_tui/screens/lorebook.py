@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 MOST_HITS = 200
 """Entries that a search shows; more than that say nothing."""
-_WRITES = frozenset("new edit fields rename move copy remove add_lorebook bring_in undo redo search".split())
+_CHANGES = ("new", "edit", "fields", "rename", "move", "copy", "remove", "add_lorebook", "bring_in")
+_WRITES = (*_CHANGES, "undo", "redo", "search")
 _OF_ENTRY = ("edit", "move", "copy")
 
 
