@@ -6,10 +6,12 @@ from datetime import datetime
 from pathlib import Path
 
 from marginalia_tui.domain.errors import Locked, NotFound
+from marginalia_tui.domain.images import image_line
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.tree import StoryTree
 from marginalia_tui.services import books, editing
 from marginalia_tui.services.effective import inherited
+from marginalia_tui.services.images import size_of
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.studio import Studio
@@ -65,6 +67,8 @@ class PartView:
     text: str
     words: int
     swipes: tuple[str, ...]
+    images: tuple[str, ...] = ()
+    """A line for each: its name, what it is, its caption."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +202,8 @@ class BookDesk:
             space = tx.space(LIBRARY)
             found = space.get(Part, part)
             swipes = space.children(found.parent, found.book)
-        return PartView(part, found.title, found.text, found.words, tuple(swipes))
+            lines = [image_line(image, size_of(space, image)) for image in found.images]
+        return PartView(part, found.title, found.text, found.words, tuple(swipes), tuple(lines))
 
     def branches(self, book: str) -> list[BranchLine]:
         """The branches, oldest first."""

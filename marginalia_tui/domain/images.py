@@ -143,6 +143,13 @@ def is_sound(image: Image) -> bool:
     )
 
 
+def image_line(image: Image, size: int) -> str:
+    """An image of a part, with its size in bytes, for the one who reads it."""
+    kind = image.type.rpartition("/")[2].upper()
+    words = f"{image.name}  {kind}, {image.width:,} x {image.height:,}, {-(-size // 1_000):,} kB"
+    return f"{words}: {image.caption}" if image.caption else words
+
+
 def image_words(image: Image) -> str:
     """An image as a person reads it in a line."""
     kind = image.type.rpartition("/")[2].upper()

@@ -186,8 +186,9 @@ class ReadingScreen(BaseScreen):
         held = f"held by {self._view.agent}" if self._view and self._view.agent else ""
         words = f"{part.words:,} word{'' if part.words == 1 else 's'}"
         self._head.show(number + (part.title or "(no title)"), swipe + words, held)
-        if before is None or before.uuid != part.uuid or before.text != part.text:
-            page.show(part.text, offset=self._offsets.get(part.uuid, 0))
+        if before is None or (before.uuid, before.text, before.images) != (part.uuid, part.text, part.images):
+            below = ("Images", *(f"  {line}" for line in part.images)) if part.images else ()
+            page.show(part.text, offset=self._offsets.get(part.uuid, 0), below=below)
         self._mark_hits()
         self.part_shown()
 

@@ -5,7 +5,7 @@ what goes out are offsets in the source. The choice is drawn as the selection of
 passage that was drawn with the mouse is gone on with by keys.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -321,11 +321,19 @@ class ChoosingPage(Page):
         block = max(0, min(offset.y, self.block_count() - 1))
         return Place(block, max(0, min(offset.x, len(self._shown(block)))))
 
-    def show(self, text: str, marks: Iterable[Mark] = (), notes: Iterable[Note] = (), *, offset: int = 0) -> None:
+    def show(
+        self,
+        text: str,
+        marks: Iterable[Mark] = (),
+        notes: Iterable[Note] = (),
+        *,
+        offset: int = 0,
+        below: Sequence[str] = (),
+    ) -> None:
         """Shows a text; what was chosen in the one before is chosen no more."""
         if self.is_attached:
             self.action_end_choosing()
-        super().show(text, marks, notes, offset=offset)
+        super().show(text, marks, notes, offset=offset, below=below)
 
     def spans_of(self, index: int, layout: Layout) -> Iterable[Span]:
         """The caret over all else."""

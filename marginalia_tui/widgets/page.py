@@ -99,6 +99,7 @@ class Page(BlockView):
         self._chunks: list[prose.Chunk] = [prose.Chunk(0, 0, 0)]
         self._starts: list[int] = [0]
         self._read: dict[int, prose.Prose] = {}
+        self._below: tuple[str, ...] = ()
         self._marks = Marks()
         self._notes: list[Note] = []
         self._note_starts: list[int] = []
@@ -111,7 +112,15 @@ class Page(BlockView):
 
     # What is shown
 
-    def show(self, text: str, marks: Iterable[Mark] = (), notes: Iterable[Note] = (), *, offset: int = 0) -> None:
+    def show(
+        self,
+        text: str,
+        marks: Iterable[Mark] = (),
+        notes: Iterable[Note] = (),
+        *,
+        offset: int = 0,
+        below: Sequence[str] = (),
+    ) -> None:
         """Shows a text.
 
         Args:
@@ -119,9 +128,15 @@ class Page(BlockView):
             marks: passages; they may overlap.
             notes: what stands in the margin.
             offset: the place in the source that comes to the top.
+            below: lines that stand below the text and are no part of it.
         """
         self.source = text
+        self._below = tuple(below)
         self._chunks = prose.split(text)
+        if self._below:
+            last = self._chunks[-1]
+            end = prose.Chunk(len(text), len(text), 0)
+            self._chunks = [*self._chunks[:-1], last._replace(gap=1), end] if text.strip() else [end]
         self._starts = [chunk.start for chunk in self._chunks]
         self._read.clear()
         self.hits, self.hit = [], -1
@@ -191,7 +206,9 @@ class Page(BlockView):
         found = self._read.get(index)
         if found is None:
             chunk = self._chunks[index]
-            found = self._read[index] = prose.read(self.source, chunk.start, chunk.end)
+            last = self._below and index == len(self._chunks) - 1
+            found = prose.beside(self._below, chunk.start) if last else prose.read(self.source, chunk.start, chunk.end)
+            self._read[index] = found
         return found
 
     def lay_out(self, index: int, width: int) -> Layout:

@@ -13,6 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
@@ -103,6 +104,16 @@ class Prose:
             return 0
         piece = self.pieces[number]
         return piece.shown + min(offset - piece.source, piece.length)
+
+
+def beside(lines: Sequence[str], place: int) -> Prose:
+    """Lines that are no part of a source, as muted text; every offset in them is one place of the source."""
+    text = "\n".join(visible(line.replace("\n", " ")) for line in lines)
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    paragraphs = [Paragraph(start, end - 1, "text") for start, end in pairwise(starts)]
+    return Prose(text, paragraphs, (Span(0, len(text), "prose--mark"),), (Piece(0, place, 0),))
 
 
 def read(source: str, start: int = 0, end: int | None = None) -> Prose:
@@ -294,11 +305,20 @@ class _Inline:
             case "text_special":
                 self.take(child.markup, child.content)
             case "image":
-                self.styled("".join(each.content for each in child.children or []), "prose--link")
+                self.picture(child)
             case "code_inline":
                 self.styled(child.content, "prose--code")
             case _:
                 self.take(child.content, child.content)
+
+    def picture(self, child: Token) -> None:
+        """A picture as its name and its words, in brackets."""
+        words = "".join(each.content for each in child.children or [])
+        target = str(child.attrs.get("src", ""))
+        name = target.rpartition("/")[2]
+        start = self.reader.length
+        self.take(words or target, f"[{name}: {words}]" if words else f"[{name}]")
+        self.reader.spans.append(Span(start, self.reader.length, "prose--link"))
 
     def styled(self, text: str, style: str) -> None:
         start = self.reader.length
@@ -365,4 +385,4 @@ def _wrapped(text: str, paragraph: Paragraph, width: int) -> Iterator[Line]:
             yield Line(a, b, indent, before, "prose--mark", style=style)
 
 
-__all__ = ["CLASSES", "RULES", "Chunk", "Paragraph", "Piece", "Prose", "lay_out", "read", "split"]
+__all__ = ["CLASSES", "RULES", "Chunk", "Paragraph", "Piece", "Prose", "beside", "lay_out", "read", "split"]

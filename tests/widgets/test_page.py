@@ -327,3 +327,23 @@ def test_the_words_of_a_mark_stand_in_the_margin_where_no_note_does() -> None:
         assert "│ 1 A note goes first." in next(row for row in seen(app) if "She wrote" in row)
 
     run(lambda: [Page()], scenario, (120, 24))
+
+
+def test_lines_below_a_text_are_no_places_of_it() -> None:
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        shown = page(app)
+        for source in ("One line.\n\nAnother ![the map](pics/map.png), ![](b.png).", ""):
+            shown.show(source, below=("Images", "  map.png  PNG"))
+            await pilot.pause()
+            rows = [row.strip() for row in seen(app) if row.strip()]
+            assert rows[-2:] == ["Images", "map.png  PNG"]
+            last = shown.block_count() - 1
+            read = shown.prose(last)
+            assert {read.to_source(place) for place in range(len(read.text) + 1)} == {len(source)}
+            assert shown.find("Images") == []
+            shown.scroll_to_offset(len(source) + 9)
+        shown.show("One line.\n\nAnother ![the map](pics/map.png), ![](b.png).")
+        await pilot.pause()
+        assert [row.strip() for row in seen(app) if row.strip()][-1] == "Another [map.png: the map], [b.png]."
+
+    run(lambda: [Page()], scenario, (80, 24))

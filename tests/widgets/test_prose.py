@@ -78,7 +78,7 @@ def test_blocks() -> None:
     assert lines("- one\n- two\n\n  more\n") == ["• one", "", "• two", "", "  more", ""]
     assert lines("7. seven\n8. eight") == ["7. seven", "8. eight", ""]
     assert lines("```\na  b\n\n c\n```") == ["a  b", "", " c", ""]
-    assert lines("see [the lamp](http://x) and ![a picture](y)") == ["see the lamp and a picture", ""]
+    assert lines("see [the lamp](http://x) and ![a picture](y)", 60) == ["see the lamp and [y: a picture]", ""]
 
 
 def test_scene_breaks_stand_in_the_middle() -> None:
