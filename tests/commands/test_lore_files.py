@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from marginalia_tui.commands.builtin import builtin_registry
-from marginalia_tui.domain.errors import Invalid, MarginaliaError, NotFound, Refused
+from marginalia_tui.domain.errors import Invalid, Locked, MarginaliaError, NotFound, Refused
 from marginalia_tui.domain.items import Entry
 from marginalia_tui.services import lore as lore_service
 from marginalia_tui.services.exchange.lorefile import LoreFile
@@ -136,6 +136,17 @@ def test_a_book_without_lore_has_nothing_to_export(world: World, tmp_path: Path)
         world.run(f"/export-lore {tmp_path}/x.json")
     with pytest.raises(Invalid, match="No book is open"):
         DISPATCHER.run_line(f"/import-lore {tmp_path}/x.json", replace(world.author, book=None))
+
+
+def test_nothing_comes_in_while_an_agent_holds_the_book(
+    world: World, lore: LoreWorld, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    world.hold("Copyeditor")
+    before = world.journal()
+    with pytest.raises(Locked, match="Copyeditor"):
+        world.run(f"/import-lore {write(WORLD)}")
+    assert world.journal() == before
+    assert world.run(f"/export-lore {tmp_path}/all.json")["entries"] == 4
 
 
 def test_agents_are_not_given_them() -> None:
