@@ -1,19 +1,13 @@
-"""Images: what their bytes are, read with distrust, and where they stand in a book.
+"""Images of a book: made from bytes, added to parts, taken out, the cover.
 
-PNG, JPEG, GIF and WebP are kept, as their bytes say and never as their name does; they are kept as they are. An SVG is
-refused: it is a text that may hold programs and addresses.
+What bytes are is looked at when there are some (`pixels`): nobody who opens a book waits for the library that does it.
 """
 
-import io
-import struct
-import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from PIL import Image as Pillow
-
-from marginalia_tui.domain.errors import Invalid, NotFound, Refused
+from marginalia_tui.domain.errors import NotFound, Refused
 from marginalia_tui.domain.images import COVER, LONGEST_CAPTION, mentioned, name_for
 from marginalia_tui.domain.items import Book, Image, Part
 from marginalia_tui.services.exchange import files
@@ -23,19 +17,8 @@ from marginalia_tui.store.content import decode_images
 from marginalia_tui.store.space import Space, WritableSpace
 
 MAX_BYTES = 10 * 1024 * 1024
-MAX_PIXELS = 50_000_000
 MAX_OF_PART = 200
 """Images of one part."""
-
-# Whoever opens a picture with Pillow in this program is held to the same number; with the filter it is no mere warning.
-Pillow.MAX_IMAGE_PIXELS = MAX_PIXELS
-warnings.filterwarnings("error", category=Pillow.DecompressionBombWarning)
-
-_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg", "MPO": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
-"""The name that Pillow gives a format -> its media type."""
-_BOMBS = (Pillow.DecompressionBombError, Pillow.DecompressionBombWarning)
-_DAMAGE = (OSError, SyntaxError, ValueError, EOFError, IndexError, KeyError, TypeError, OverflowError, struct.error)
-"""What Pillow raises on what is no whole picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,32 +41,11 @@ def inspect(data: bytes, name: str, *, whole: bool = True) -> tuple[str, int, in
         Invalid: they are no picture that is kept, or a damaged one.
         Refused: too many bytes or pixels.
     """
+    from marginalia_tui.services import pixels
+
     if len(data) > MAX_BYTES:
         raise Refused(f"{name} has {megabytes(len(data))}, an image at most {megabytes(MAX_BYTES)}: make it smaller.")
-    if b"<svg" in data[:4_096].lower():
-        raise Invalid(f"{name} is an SVG drawing, which may hold programs: save it as PNG, then add that.")
-    bomb = Refused(f"{name} has more than {MAX_PIXELS // 1_000_000} million pixels: make it smaller.")
-    try:
-        found = Pillow.open(io.BytesIO(data), formats=("PNG", "JPEG", "GIF", "WEBP"))
-    except _BOMBS:
-        raise bomb from None
-    except _DAMAGE:
-        raise Invalid(f"{name} is no picture that can be kept: give a PNG, JPEG, GIF or WebP file.") from None
-    with found:
-        width, height = found.size
-        if width * height > MAX_PIXELS:
-            raise bomb
-        media_type = _TYPES.get(found.format or "")
-        if media_type is None or not width or not height:
-            raise Invalid(f"{name} is no picture that can be kept: give a PNG, JPEG, GIF or WebP file.")
-        try:
-            if whole:
-                found.load()
-        except _BOMBS:
-            raise bomb from None
-        except _DAMAGE:
-            raise Invalid(f"{name} is damaged: its picture ends too early or can't be read. Copy it again.") from None
-    return media_type, width, height
+    return pixels.inspect(data, name, whole=whole)
 
 
 def image_of(data: bytes, wanted: str, *, caption: str = "", taken: Collection[str] = ()) -> Image:

@@ -6,7 +6,7 @@ from PIL import Image as Pillow
 from marginalia_tui.commands.builtin import builtin_registry
 from marginalia_tui.commands.results import to_data
 from marginalia_tui.domain.errors import Declined, Invalid, MarginaliaError, NotFound, Refused
-from marginalia_tui.services import images
+from marginalia_tui.services import images, pixels
 from marginalia_tui.store import integrity
 from tests.commands.world import DISPATCHER, World
 from tests.support.images import SVG, bomb, picture
@@ -105,7 +105,7 @@ def test_f53_hostile_pictures_are_told_in_a_sentence(
         added(world, path)
     assert caught.value.message.endswith((".", "too large.")) and "Traceback" not in caught.value.message
     assert world.run("/list-images")["images"] == []
-    assert Pillow.MAX_IMAGE_PIXELS == images.MAX_PIXELS
+    assert Pillow.MAX_IMAGE_PIXELS == pixels.MAX_PIXELS
 
 
 def test_f53_a_file_that_is_too_large_is_not_read(world: World, tmp_path: Path) -> None:
