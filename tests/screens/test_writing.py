@@ -231,10 +231,10 @@ def test_a_line_that_is_no_prose_is_not_checked() -> None:
 
 
 PICTURES = {
-    ("word", 80, 24): ("ctrl+end", "~ A kepper", "left", "ctrl+l"),
-    ("replace", 80, 24): ("ctrl+f", "~lamp", "tab", "~lantern"),
-    ("replace", 160, 50): ("~Wexel. ", "ctrl+f", "~oil", "tab", "~x"),
-    ("focus", 160, 50): ("f6",),
+    ("word", 80, 24): ("ctrl+end", "~ A kepper", "?17 words", "left", "ctrl+l", "?keeper"),
+    ("replace", 80, 24): ("ctrl+f", "~lamp", "?1 of 1", "tab", "~lantern"),
+    ("replace", 160, 50): ("~Wexel. ", "?16 words", "ctrl+f", "~oil", "?1 of 1", "tab", "~x"),
+    ("focus", 160, 50): ("?15 words", "f6", "?F6 ends it"),
 }
 
 
