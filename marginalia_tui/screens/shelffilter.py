@@ -1,4 +1,7 @@
-"""A line in which words are typed that restrict what a list shows, at every key."""
+"""A line in which words are typed that restrict what a list shows, at every key.
+
+The focus moves while the key is handled that moves it: the next key, which may have come with it, is for the list.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -7,15 +10,30 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from marginalia_tui.domain.visible import visible_line
-from marginalia_tui.widgets.editor import SubmitArea
 from marginalia_tui.widgets.fields import LineInput
 
 
+class WordsInput(LineInput):
+    """The words; Enter leaves the line at once."""
+
+    def submit(self) -> None:
+        """Enter: to the list."""
+        place = self.parent
+        assert isinstance(place, ShelfFilter)
+        place.action_leave()
+
+
 class ShelfFilter(Horizontal):
-    """The line; `Changed` tells the words, `Left` that the list is to have the keys again."""
+    """The line; `Changed` tells the words.
+
+    Args:
+        list: what has the keys when the line is left.
+        id: of the widget.
+    """
 
     DEFAULT_CSS = """
     ShelfFilter {
@@ -37,13 +55,10 @@ class ShelfFilter(Horizontal):
 
         words: str
 
-    @dataclass
-    class Left(Message):
-        """To the list."""
-
-    def __init__(self, id: str) -> None:
+    def __init__(self, list: Widget, *, id: str) -> None:
         super().__init__(id=id)
-        self.line = LineInput(id="shelf-words")
+        self._list = list
+        self.line = WordsInput(id="shelf-words")
         """The words."""
         self._count = Static("", id="shelf-count", markup=False)
 
@@ -58,13 +73,10 @@ class ShelfFilter(Horizontal):
         """What is typed; empty when the line is closed."""
         return self.line.content.strip() if self.has_class("-open") else ""
 
-    def open(self, words: str = "") -> None:
-        """Shows the line, with words where some are given, and gives it the focus."""
+    def open(self) -> None:
+        """Shows the line and gives it the focus."""
         self.add_class("-open")
-        if words:
-            self.line.load_text(words)
-            self.line.move_cursor(self.line.document.end)
-        self.line.focus()
+        self.screen.set_focus(self.line)
 
     def say(self, text: str) -> None:
         """What stands behind the words."""
@@ -75,15 +87,10 @@ class ShelfFilter(Horizontal):
         event.stop()
         self.post_message(self.Changed(self.words))
 
-    def on_submit_area_submitted(self, event: SubmitArea.Submitted) -> None:
-        """Enter: to the list."""
-        event.stop()
-        self.action_leave()
-
     def action_leave(self) -> None:
         """To the list; one without words goes away."""
         if self.words:
-            self.post_message(self.Left())
+            self.screen.set_focus(self._list)
         else:
             self.action_close()
 
@@ -92,4 +99,4 @@ class ShelfFilter(Horizontal):
         self.remove_class("-open")
         self.line.load_text("")
         self.post_message(self.Changed(""))
-        self.post_message(self.Left())
+        self.screen.set_focus(self._list)

@@ -51,8 +51,9 @@ class ShelfScreen(BaseScreen):
 
     def body(self) -> ComposeResult:
         """The table, and the line for words."""
-        yield ShelfTable([], empty=OPENING, id="books")
-        yield ShelfFilter("shelf-filter")
+        table = ShelfTable([], empty=OPENING, id="books")
+        yield table
+        yield ShelfFilter(table, id="shelf-filter")
 
     @property
     def table(self) -> Table:
@@ -174,8 +175,3 @@ class ShelfScreen(BaseScreen):
         """Other words."""
         event.stop()
         self.do(self._show_rows())
-
-    def on_shelf_filter_left(self, event: ShelfFilter.Left) -> None:
-        """The list has the keys."""
-        event.stop()
-        self.table.focus()

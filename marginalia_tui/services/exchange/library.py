@@ -8,14 +8,16 @@ read is made last. Where it is not the last of its swipes, all of them keep thei
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from marginalia_tui.domain.clock import Clock
 from marginalia_tui.domain.errors import Invalid, Refused
-from marginalia_tui.domain.items import Book, Image, Part
+from marginalia_tui.domain.items import Annotation, Book, Image, Part
 from marginalia_tui.domain.words import count_words
+from marginalia_tui.services.annotations import DONE, OPEN, notes_of_book
 from marginalia_tui.services.backup import take
 from marginalia_tui.services.backup_read import Backup, is_backup, read_backup
 from marginalia_tui.services.backup_restore import restore_as_new
@@ -26,7 +28,7 @@ from marginalia_tui.services.exchange.files import megabytes, shown
 from marginalia_tui.services.exchange.importer import read_manuscript
 from marginalia_tui.services.exchange.leftout import WITH_IMAGES, left_out
 from marginalia_tui.services.exchange.lorelibrary import items_of_lore, lore_of_book
-from marginalia_tui.services.exchange.manuscript import SWIPE, Chapter, Manuscript, Picture, Version
+from marginalia_tui.services.exchange.manuscript import SWIPE, Chapter, Manuscript, Picture, Remark, Version
 from marginalia_tui.services.exchange.recognise import Format, format_named
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store import blobs
@@ -66,7 +68,10 @@ def import_book(
 
     Args:
         store: the store; no transaction may be open.
-        path, title, format, level: as in `read_book`.
+        path: a file, or a folder of files.
+        title: as in `read_book`, and so are the others.
+        format: as there.
+        level: as there.
 
     Raises:
         NotFound, Invalid, Refused: as in `read_book`.
@@ -101,6 +106,7 @@ def read_book(
     imported = read_manuscript(path, format=format, level=level, title=checked)
     manuscript = imported.manuscript
     book, parts = items_of(store, manuscript)
+    notes = annotations_of(store.clock, manuscript, parts)
     lore = items_of_lore(store.clock, manuscript.lorebooks)
     if lore:
         book = replace(book, lorebook=lore[0].uuid)
@@ -109,7 +115,7 @@ def read_book(
         library = tx.space(LIBRARY)
         for picture in _pictures(manuscript):
             library.put_blob(picture.data)
-        library.put([*lore, book, *parts])
+        library.put([*lore, book, *parts, *notes])
         return ImportedBook(
             uuid=book.uuid,
             title=book.title,
@@ -155,6 +161,8 @@ def _ready_backup(uuid: str, backup: Backup, title: str | None) -> ReadyBook:
 
 MAX_PICTURES = 512 * 1024 * 1024
 """Bytes of the pictures of a file that is written: they are in memory together."""
+BY = "author"
+"""The key of the data of a note under which the name of its author stands, when it is not that of the book."""
 _FIELDS = ("title", "text", "instructions", "scene", "pov", "present", "model")
 
 
@@ -200,6 +208,32 @@ def items_of(store: Store, manuscript: Manuscript) -> tuple[Book, list[Part]]:
         ),
         parts,
     )
+
+
+def annotations_of(clock: Clock, manuscript: Manuscript, parts: Sequence[Part]) -> list[Annotation]:
+    """The new notes that the remarks of a manuscript become, on the parts that `items_of` made of it."""
+    made: list[Annotation] = []
+    place = -1
+    for chapter in manuscript.chapters:
+        place += 1 + len(chapter.swipes)
+        part = parts[place]
+        made += [
+            Annotation(
+                uuid=clock.new_uuid(),
+                book=part.book,
+                part=part.uuid,
+                text=remark.text,
+                quote=part.text[remark.start : remark.end],
+                start=remark.start,
+                end=remark.end,
+                basis=part.text if remark.end > remark.start else "",
+                status=DONE if remark.done else OPEN,
+                created=remark.created or clock.now(),
+                attributes={BY: remark.author} if remark.author else {},
+            )
+            for remark in chapter.remarks
+        ]
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +282,7 @@ def manuscript_of(tx: ReadTx, book: str, *, pictures: bool = True) -> Manuscript
     parts = space.get_many(Part, [uuid for group in groups for uuid in group])
     shown = [*found.cover, *(image for uuid in tree.active for image in parts[uuid].images)] if pictures else []
     bodies = _bodies(space, shown)
+    remarks, others = _remarks(space, book, set(tree.active))
     return Manuscript(
         title=found.title,
         author=found.author,
@@ -255,7 +290,9 @@ def manuscript_of(tx: ReadTx, book: str, *, pictures: bool = True) -> Manuscript
         description=found.description,
         tags=found.tags,
         chapters=tuple(
-            _chapter(parts[uuid], [parts[each] for each in group], bodies)
+            replace(
+                _chapter(parts[uuid], [parts[each] for each in group], bodies), remarks=tuple(remarks.get(uuid, ()))
+            )
             for uuid, group in zip(tree.active, groups, strict=True)
         ),
         cover=next((Picture(image, bodies.get(image.hash, b"")) for image in found.cover), None),
@@ -263,7 +300,26 @@ def manuscript_of(tx: ReadTx, book: str, *, pictures: bool = True) -> Manuscript
         attributes=found.attributes,
         other_branches=sum(leaf not in held for leaf in tree.leaves),
         other_parts=len(tree.rows) - len(held),
+        other_remarks=others,
     )
+
+
+def _remarks(space: Space, book: str, active: Collection[str]) -> tuple[dict[str, list[Remark]], dict[str, int]]:
+    """The open notes on the parts that are read, and how many others there are, by what they are."""
+    found: dict[str, list[Remark]] = {}
+    others: dict[str, int] = {}
+    for note in notes_of_book(space, book):
+        each = note.annotation
+        why = note.status if note.status != OPEN else "" if each.part in active else "on other parts"
+        if why:
+            others[why] = others.get(why, 0) + 1
+            continue
+        by = each.attributes.get(BY)
+        start, end = (0, 0) if note.whole or note.place is None else (note.place.start, note.place.end)
+        author = by if isinstance(by, str) else each.model or ("" if each.source == "author" else each.source)
+        remark = Remark(text=each.text, start=start, end=end, author=author, created=each.created)
+        found.setdefault(each.part, []).append(remark)
+    return found, dict(sorted(others.items()))
 
 
 def _bodies(space: Space, shown: Iterable[Image]) -> dict[str, bytes]:
