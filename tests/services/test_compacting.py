@@ -115,6 +115,19 @@ def test_a_version_whose_words_stand_stays(store: Store) -> None:
     ]  # fmt: skip
 
 
+def test_a_version_that_left_no_word_stays_where_without_it_another_would_have_written_one(store: Store) -> None:
+    """Without the second version the lamp would be that of the first, and it was written again in the third."""
+    hands = Hands(store, "The lamp. The sea.")
+    for text in ("The sea.", "The lamp. The sea. Rain.", *(f"The lamp. The sea. Rain. {n}" for n in range(8))):
+        hands.write(text)
+    limit(hands, 1)
+    before = told(hands, hands.part, 1)
+    (done,) = compacted(store)
+    assert done.versions == 4  # of "0" to "3", though they were tried together with "The sea." first
+    assert told(hands, hands.part, 1) == before
+    assert "The sea." in [text for text, _, _ in told(hands, hands.part, None).listed]
+
+
 @pytest.mark.parametrize("why", ["no limit", "a copy", "undo", "not counted", "trash", "backups"])
 def test_what_somebody_needs_is_left_as_it_is(store: Store, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     hands = novel(store)
