@@ -3,6 +3,7 @@
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import orjson
@@ -198,3 +199,26 @@ def test_a_book_whose_images_are_gone_is_not_backed_up_without_them(store: Store
     with pytest.raises(MarginaliaError, match="doctor"):
         backup.take(store, full.book.uuid, tmp_path / "lamp.zip")
     assert not (tmp_path / "lamp.zip").exists() and len(list(tmp_path.iterdir())) == 1
+
+
+def test_the_form_that_has_images_can_always_be_read(tmp_path: Path) -> None:
+    """As written by hand: what a later version must go on reading."""
+    hashed = sha256(MAP).hexdigest()
+    image = f'{{"hash":"{hashed}","type":"image/png","name":"map.png","caption":"The bay","width":6,"height":4}}'
+    cover = image.replace("map.png", "cover").replace("The bay", "")
+    written = f"""{{"format":"marginalia-backup","version":1,"made":5,"book":"00000000-0000-7000-8000-000000000001",\
+"title":"Old","parts":1,"words":2,
+"folder":[],
+"fields":{{"uuid":"00000000-0000-7000-8000-000000000001","title":"Old","cover":[{cover}]}},
+"part":[
+{{"uuid":"00000000-0000-7000-8000-000000000002","created":7,"text":"It began.","images":[{image}]}}],
+"summary":[],"annotation":[],"lorebook":[],"entry":[],
+"texts":[]}}
+"""
+    path = tmp_path / "old.zip"
+    path.write_bytes(zipped({"book.json": written.encode(), f"images/{hashed}.png": MAP}))
+    found = read_backup(path)
+    kept = Image(hash=hashed, type="image/png", name="map.png", caption="The bay", width=6, height=4)
+    assert found.parts[0].images == (kept,)
+    assert found.book.cover == (replace(kept, name="cover", caption=""),)
+    assert found.notes == () and found.images is not None
