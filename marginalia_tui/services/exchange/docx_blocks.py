@@ -15,7 +15,8 @@ from marginalia_tui.services.exchange.blocks import (
     table_cell,
     text_of,
 )
-from marginalia_tui.services.exchange.docx_inline import Inlines, placed_note
+from marginalia_tui.services.exchange.docx_inline import Inlines, Line, placed_note
+from marginalia_tui.services.exchange.docx_remarks import bare, moved
 from marginalia_tui.services.exchange.docx_static import PART_MARK, TEXT_MARK
 from marginalia_tui.services.exchange.docx_styles import (
     NAMES,
@@ -51,6 +52,8 @@ class Para:
     quote: int = 0
     sign: str | None = None
     """Before a list item `-` or a number, empty for what goes on with the item before, None outside of lists."""
+    marked: str = ""
+    """The text with the signs of the comments on it; empty when there are none."""
 
 
 class Paragraphs:
@@ -89,6 +92,10 @@ class Paragraphs:
                 made += self._at_bookmarks([attribute(inner, "name")])
             elif name == "alternatecontent":
                 made += self.read(child(inner, "choice") if child(inner, "choice") is not None else ())
+            elif name in ("commentrangestart", "commentrangeend"):
+                line = Line()
+                self._inlines.comment_range(name, attribute(inner, "id"), line)
+                self._carried += line.pieces
         return made
 
     def _at_bookmarks(self, names: Iterable[str]) -> Iterator[Para]:
@@ -112,7 +119,13 @@ class Paragraphs:
             self._carried = pieces
         else:
             made += self._at_bookmarks(bookmarks)
-            para = self._made(style, properties, pieces)
+            anchors = [piece for piece in pieces if piece.kind == "anchor"]
+            shown = [piece for piece in pieces if piece.kind != "anchor"] if anchors else pieces
+            para = self._made(style, properties, shown)
+            if anchors and para is not None and para.text:
+                para = replace(para, marked=_marked(para, pieces))
+            elif anchors:
+                self._carried = anchors
             if para is not None:
                 made.append(para)
         made += (Para(remark, "remark") for remark in remarks)
@@ -189,11 +202,14 @@ class Paragraphs:
         """A table: rows of Markdown where each cell is one paragraph, else its paragraphs one after the other."""
         rows: list[list[list[Para]]] = []
         nested = False
+        remarks: list[Para] = []
         for row in _rows(element):
             cells: list[list[Para]] = []
             for cell in (inner for inner in _unwrapped(row) if NAMES[inner.tag] == "tc"):
                 nested = nested or any(NAMES[inner.tag] == "tbl" for inner in cell)
-                cells.append([para for para in self.read(cell) if para.role != "gap"])
+                inside = [para for para in self.read(cell) if para.role != "gap"]
+                remarks += (para for para in inside if para.role == "remark")
+                cells.append([para for para in inside if para.role != "remark"])
             rows.append(cells)
         width = max(map(len, rows), default=0)
         simple = all(
@@ -203,10 +219,13 @@ class Paragraphs:
         )
         if width > 1 and simple and not nested:
             lines = [[table_cell([Block(para.text) for para in cell]) for cell in cells] for cells in rows]
-            return [Para(pipe_table(lines), "raw")]
+            marked = [
+                [table_cell([Block(para.marked or para.text) for para in cell]) for cell in cells] for cells in rows
+            ]
+            return [Para(pipe_table(lines), "raw", marked=pipe_table(marked) if marked != lines else ""), *remarks]
         if width:
             self._document.counts["tables"] += 1
-        return [para for cells in rows for cell in cells for para in cell]
+        return [*(para for cells in rows for cell in cells for para in cell), *remarks]
 
 
 def _is_contents(element: Any) -> bool:
@@ -249,6 +268,15 @@ def _verbatim(pieces: list[Piece]) -> str:
         "\n" if piece.kind == "break" else piece.text for piece in pieces if piece.kind not in ("open", "close")
     )
     return text.replace("\xa0", " ")
+
+
+def _marked(para: Para, pieces: list[Piece]) -> str:
+    """The text of a paragraph with signs: where they stand. A title has none."""
+    if para.role == "heading":
+        return ""
+    joined = _verbatim if para.role in ("code", "lines") else join
+    text = joined([Piece("text", piece.text) if piece.kind == "anchor" else piece for piece in pieces])
+    return text if bare(text) == para.text else moved(text, para.text)
 
 
 def _depth(properties: Any) -> int:

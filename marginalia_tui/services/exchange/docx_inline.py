@@ -10,17 +10,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from marginalia_tui.services.exchange.blocks import comment
+from marginalia_tui.services.exchange.docx_line import Line
 from marginalia_tui.services.exchange.docx_package import Relation
+from marginalia_tui.services.exchange.docx_remarks import MOST
 from marginalia_tui.services.exchange.docx_static import NOTE_MARK, NOTE_PLACE
 from marginalia_tui.services.exchange.docx_styles import NAMES, Styles, attribute, child, value, whole, with_properties
 from marginalia_tui.services.exchange.encoding import clean
 from marginalia_tui.services.exchange.footnotes import mark
-from marginalia_tui.services.exchange.inline import Piece, code_span, link
-from marginalia_tui.services.exchange.markdown_tokens import comment_text
+from marginalia_tui.services.exchange.inline import Piece
 
 _OF_PICTURE = ("blip", "imagedata")
-_ORDER = ("strong", "em", "s", "u", "sup", "sub")
 _WRAPPERS = frozenset(
     ("smarttag", "sdt", "sdtcontent", "customxml", "dir", "bdo", "ins", "moveto", "rubybase", "omathpara", "omath")
 )
@@ -28,63 +27,6 @@ _HYPERLINK = re.compile(
     r"\s*HYPERLINK\s+(?:\\[a-z]\s+)*\"([^\"]{1,4000})\"(?:.*\\o\s+\"([^\"]{0,4000})\")?", re.IGNORECASE
 )
 _NOTE_REFERENCE = re.compile(r"\s*NOTEREF\s+(\S{1,80})", re.IGNORECASE)
-
-
-class Line:
-    """The pieces of a paragraph as they come; marks are opened and closed where they change."""
-
-    def __init__(self) -> None:
-        self.pieces: list[Piece] = []
-        self._open: list[str] = []
-        self._code: list[str] = []
-        self._hidden: list[str] = []
-
-    def add(self, text: str, marks: frozenset[str], *, code: bool = False) -> None:
-        """Adds text with marks."""
-        if "hidden" in marks:
-            self._hidden.append(text)
-            return
-        if code and not self._hidden:
-            if not self._code:
-                self._set(marks)
-            self._code.append(text)
-            return
-        self._flush()
-        self._set(marks)
-        self.pieces.append(Piece("text", text))
-
-    def put(self, piece: Piece, marks: frozenset[str] = frozenset()) -> None:
-        """Adds a piece that is no text."""
-        self._flush()
-        self._set(marks)
-        self.pieces.append(piece)
-
-    def end(self) -> list[Piece]:
-        """The pieces, with every mark closed."""
-        self._flush()
-        self._set(frozenset())
-        return self.pieces
-
-    def _set(self, marks: frozenset[str]) -> None:
-        if not self._open and not marks:
-            return
-        while self._open and not marks.issuperset(self._open):
-            self.pieces.append(Piece("close", self._open.pop()))
-        for each in _ORDER:
-            if each in marks and each not in self._open:
-                self.pieces.append(Piece("open", each))
-                self._open.append(each)
-
-    def _flush(self) -> None:
-        if self._code:
-            if code := code_span("".join(self._code)):
-                self.pieces.append(Piece("raw", code))
-            self._code.clear()
-        if self._hidden:
-            inside, _ = comment_text("".join(self._hidden).replace("-->", "- ->").replace("\n", " "))
-            if made := comment(inside):
-                self.pieces.append(Piece("raw", made))
-            self._hidden.clear()
 
 
 @dataclass(slots=True)
@@ -114,6 +56,8 @@ class Document:
     """Key of a note that is called -> `footnote 3` or `endnote 3`."""
     named: dict[str, str] = field(default_factory=dict)
     """Bookmark around the mark of a note -> its key."""
+    remarks: dict[str, int] = field(default_factory=dict)
+    """Id of a comment -> its number, of those that have a passage."""
     picture: Callable[[Relation, str], str] = lambda relation, words: ""
     """Where a picture is, and what it shows -> Markdown for it; empty when it is left out, which the giver counts."""
 
@@ -184,8 +128,16 @@ class Inlines:
                 self._bookmarks.pop(attribute(inner, "id"), None)
             elif name == "alternatecontent":
                 self._inside(_alternative(inner), line)
+            elif name in ("commentrangestart", "commentrangeend"):
+                self.comment_range(name, attribute(inner, "id"), self._target(line))
             elif name not in ("ppr", "rpr") and len(inner) and _is_math(inner):
                 self._inside(inner, line)
+
+    def comment_range(self, name: str, key: str, line: Line) -> None:
+        """Where a comment begins or ends."""
+        known = self.document.remarks
+        if len(known) < MOST or key in known:
+            line.anchor(known.setdefault(key, len(known)), end=name == "commentrangeend")
 
     def _target(self, line: Line) -> Line:
         """Where text goes: into the link whose result is being read, else into the paragraph."""
@@ -277,8 +229,7 @@ class Inlines:
                 self._target(line).put(Piece("raw", mark(done.note)))
             elif done.line is not None:
                 address, title = done.address
-                for piece in link(clean(address), done.line.end(), title=clean(title)):
-                    self._target(line).put(piece)
+                self._target(line).link(address, done.line.end(), title)
 
     def _simple_field(self, element: Any, line: Line) -> None:
         code = attribute(element, "instr")
@@ -306,8 +257,7 @@ class Inlines:
         self._base, self._fields = base, fields
         target = self._target(line)
         pieces = [piece for piece in inner.end() if piece.kind in ("text", "raw", "link", "break") or piece.text != "u"]
-        for piece in link(clean(address), pieces, title=clean(title)):
-            target.put(piece)
+        target.link(address, pieces, title)
 
     def _note(self, kind: str, number: str, line: Line, marks: frozenset[str]) -> None:
         around = next((name for name in self._bookmarks.values() if name.startswith(NOTE_MARK)), "")

@@ -25,6 +25,7 @@ from marginalia_tui.services.exchange.docx_package import (
     read_relations,
     resolve,
 )
+from marginalia_tui.services.exchange.docx_remarks import bare, passages, read_remarks
 from marginalia_tui.services.exchange.docx_static import GENERATOR
 from marginalia_tui.services.exchange.docx_styles import NAMES, Lists, Styles, attribute, child, value
 from marginalia_tui.services.exchange.encoding import clean
@@ -33,17 +34,14 @@ from marginalia_tui.services.exchange.footnotes import Note, with_notes
 from marginalia_tui.services.exchange.frontmatter import write_front_matter
 from marginalia_tui.services.exchange.manuscript import (
     MAX_TITLE,
-    Chapter,
     Manuscript,
+    Remark,
     guess_language,
     one_line,
     trim_blank_lines,
 )
 from marginalia_tui.services.exchange.markdown import read_markdown
 from marginalia_tui.services.exchange.pictures import Gathered, read_entry
-
-REMARKS = "comments"
-"""The attribute of a part that holds the comments in it: who made each, and its text."""
 
 _REMARK = re.compile(rf"\n*^{REMARK}([^\0]*)\0$", re.MULTILINE)
 _FRONT = ("title", "subtitle", "author", "date")
@@ -58,7 +56,8 @@ _COUNTED = (
     ("margins", "Left out: {:,} header(s) and footer(s)."),
     ("tables", "Laid out as lines: {:,} table(s)."),
     ("boxes", "Put below the paragraph that holds them: {:,} text box(es)."),
-    ("remarks", "Kept in the data of their parts: {:,} comment(s)."),
+    ("remarks", "Taken as notes: {:,} comment(s)."),
+    ("wordless", "Left out: {:,} comment(s) without words."),
 )
 
 
@@ -92,29 +91,44 @@ def read_docx(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
         reader = _Reader(package, marks=about.ours and level is None)
         paras = _pictures_below(reader.text())
         notes = reader.notes()
-        remarks = reader.remarks()
-        counts = reader.count(paras, about)
+        remarks = read_remarks(package)
+        counts = reader.count(paras, about, remarks)
     paras = _without_front(paras, about)
     told = [*reader.gathered.notes(counts.get("pictures", 0)), *_told(counts)]
     if not about.ours and not any(para.role == "heading" for para in paras):
         paras, line = _with_headings(paras)
         told += [line] if line else []
-    blocks = with_scene_breaks(blocks_of(paras))
-    # A title that is known keeps a first heading from being taken for it.
-    front = write_front_matter({"title": about.title}, "")
-    found = read_markdown(f"{front}\n{text_of(blocks)}", level)
-    with_marks = with_notes([_with_remarks(chapter, remarks) for chapter in found.chapters], notes)
-    chapters = tuple(reader.gathered.settle(chapter) for chapter in with_marks)
-    manuscript = Manuscript(
+    found, called = _book(paras, about.title, level, notes, reader.gathered)
+    manuscript = replace(
+        found,
         title=about.title or found.title,
         author=about.author,
         description=about.description,
-        chapters=chapters,
         attributes=about.extra,
     )
+    if any(called):
+        with_signs = [replace(para, text=para.marked) if para.marked else para for para in paras]
+        marked, _ = _book(with_signs, about.title, level, notes, reader.gathered)
+        manuscript = _with_remarks(manuscript, called, [each.text for each in marked.chapters], remarks, reader.numbers)
     guessed = guess_language(manuscript)
     language = about.language if about.ours else about.language or guessed or reader.language
     return replace(manuscript, language=one_line(language)), tuple(told)
+
+
+def _book(
+    paras: list[Para], title: str, level: int | None, notes: Mapping[str, Note], gathered: Gathered
+) -> tuple[Manuscript, list[list[str]]]:
+    """The book that paragraphs make, and for each part the ids of the comments in it."""
+    # A title that is known keeps a first heading from being taken for it.
+    front = write_front_matter({"title": title}, "")
+    found = read_markdown(f"{front}\n{text_of(with_scene_breaks(blocks_of(paras)))}", level)
+    called = [_REMARK.findall(chapter.text) if REMARK in chapter.text else [] for chapter in found.chapters]
+    chapters = [
+        replace(chapter, text=trim_blank_lines(_REMARK.sub("", chapter.text))) if ids else chapter
+        for chapter, ids in zip(found.chapters, called, strict=True)
+    ]
+    made = tuple(gathered.settle(chapter) for chapter in with_notes(chapters, notes))
+    return replace(found, chapters=made), called
 
 
 def _about(package: Package) -> _About:
@@ -190,25 +204,19 @@ class _Reader:
             for key, source in self._document.notes.items()
         }
 
-    def remarks(self) -> dict[str, Json]:
-        """The comments by id."""
-        root = self._package.part("comments")
-        found: dict[str, Json] = {}
-        for element in root if root is not None else ():
-            if NAMES[element.tag] == "comment":
-                texts = [
-                    "".join(inner.text or "" for inner in each.iter() if NAMES[inner.tag] == "t") for each in element
-                ]
-                text = clean("\n".join(text for text in texts if text))
-                found[attribute(element, "id")] = {"author": clean(attribute(element, "author")), "text": text}
-        return found
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The numbers of the comments that have a passage, by id."""
+        return self._document.remarks
 
-    def count(self, paras: Sequence[Para], about: _About) -> dict[str, int]:
+    def count(self, paras: Sequence[Para], about: _About, remarks: Mapping[str, Remark]) -> dict[str, int]:
         """What was found beside the text."""
         counts = dict(self._document.counts)
         cargo = cargo_of(self._package)
         counts |= {"macros": cargo.macros, "objects": cargo.objects, "external": cargo.external}
-        counts["remarks"] = sum(para.role == "remark" for para in paras)
+        called = {para.text for para in paras if para.role == "remark"}
+        counts["remarks"] = len(called & remarks.keys())
+        counts["wordless"] = len(called - remarks.keys())
         margins = [each for each in self._package.relations.values() if each.kind in ("header", "footer")]
         counts["margins"] = len(margins)
         if about.ours:
@@ -232,7 +240,7 @@ def _pictures_below(paras: list[Para]) -> list[Para]:
             made.append(para)
             continue
         text = REFERENCE.sub("", para.text).strip()
-        made += [replace(para, text=text)] if text else []
+        made += [replace(para, text=text, marked="")] if text else []
         made.append(Para(" ".join(found[0] for found in REFERENCE.finditer(para.text))))
     return made
 
@@ -264,7 +272,7 @@ def _with_headings(paras: list[Para]) -> tuple[list[Para], str]:
         return paras, ""
     shallow = min(found.values())
     made = [
-        replace(para, role="heading", level=found[number] - shallow + 1, text=para.text.strip("*"))
+        replace(para, role="heading", level=found[number] - shallow + 1, text=para.text.strip("*"), marked="")
         if number in found
         else para
         for number, para in enumerate(paras)
@@ -273,11 +281,30 @@ def _with_headings(paras: list[Para]) -> tuple[list[Para], str]:
     return made, f"It has no headings: {len(found):,} lines such as {first!r} were taken as the titles of parts."
 
 
-def _with_remarks(chapter: Chapter, remarks: Mapping[str, Json]) -> Chapter:
-    """A part with its comments in its attributes, out of its text."""
-    if REMARK not in chapter.text:
-        return chapter
-    found = [remarks[key] for key in _REMARK.findall(chapter.text) if key in remarks]
-    text = trim_blank_lines(_REMARK.sub("", chapter.text))
-    attributes: dict[str, Json] = {**chapter.attributes, REMARKS: found} if found else chapter.attributes
-    return replace(chapter, text=text, attributes=attributes)
+def _with_remarks(
+    book: Manuscript,
+    called: Sequence[Sequence[str]],
+    marked: Sequence[str],
+    remarks: Mapping[str, Remark],
+    numbers: Mapping[str, int],
+) -> Manuscript:
+    """A book with its comments on the parts that call them.
+
+    Args:
+        book: without them.
+        called: for each part the ids of its comments.
+        marked: the texts of the parts with signs; where one is another text but for these, its comments are on all.
+        remarks: the comments by id.
+        numbers: id -> number, of those that have a passage.
+    """
+    chapters = []
+    for index, (chapter, ids) in enumerate(zip(book.chapters, called, strict=True)):
+        text = marked[index] if ids and len(marked) == len(called) else ""
+        found = passages(text) if bare(text) == chapter.text else {}
+        made = []
+        for key in dict.fromkeys(ids):
+            if key in remarks:
+                start, end = found.get(numbers.get(key, -1), (0, 0))
+                made.append(replace(remarks[key], start=start, end=end))
+        chapters.append(replace(chapter, remarks=tuple(made)) if made else chapter)
+    return replace(book, chapters=tuple(chapters))

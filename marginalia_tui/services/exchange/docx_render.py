@@ -1,6 +1,6 @@
 """The body of a DOCX from the texts of a book: paragraphs with their styles, lists, tables, footnotes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from markdown_it.token import Token
@@ -9,7 +9,8 @@ from marginalia_tui.domain.items import Image
 from marginalia_tui.services.exchange.blocks import SCENE_BREAK, fenced
 from marginalia_tui.services.exchange.docx_media import Media
 from marginalia_tui.services.exchange.docx_notes import BookNotes, Key
-from marginalia_tui.services.exchange.docx_runs import code_lines, run, runs
+from marginalia_tui.services.exchange.docx_remarks import Placer
+from marginalia_tui.services.exchange.docx_runs import code_lines, comment_mark, run, runs
 from marginalia_tui.services.exchange.docx_static import (
     BULLETS,
     MAX_LEVEL,
@@ -20,7 +21,7 @@ from marginalia_tui.services.exchange.docx_static import (
     TEXT_MARK,
     indent_of,
 )
-from marginalia_tui.services.exchange.manuscript import Chapter
+from marginalia_tui.services.exchange.manuscript import Chapter, Remark
 from marginalia_tui.services.exchange.markdown import LEVEL
 from marginalia_tui.services.exchange.markdown_tokens import MarkdownTokens, comment_text
 from marginalia_tui.services.exchange.pictures import Shown
@@ -54,6 +55,7 @@ class BodyWriter:
     Attributes:
         starts: for each list with numbers its level and its first number.
         footnotes: the XML of the footnotes that were written.
+        remarks: the comments of the parts that were written; the place of each is its id.
     """
 
     def __init__(self, notes: BookNotes, reader: MarkdownTokens, media: Media) -> None:
@@ -66,28 +68,40 @@ class BodyWriter:
         self.links, self.note_links = Links(), Links()
         self.starts: list[tuple[int, int]] = []
         self.footnotes: list[str] = []
+        self.remarks: list[Remark] = []
         self._called: set[Key] = set()
         self._bookmarks = 0
         self._part = ""
 
     def part(self, index: int, chapter: Chapter) -> str:
-        """The XML of a part, which begins on a page of its own."""
+        """The XML of a part, which begins on a page of its own, with the comments on it."""
         self._index = index
         self._shown = Shown(self._media.places[index])
         self._images = {each.image.name: each.image for each in chapter.images}
         targets = self._notes.targets[index]
         self._part = self.bookmark(f"{PART_MARK if chapter.title else TEXT_MARK}{index + 1}")
+        text = self._with_comments(chapter, targets)
         out: list[str] = []
         if chapter.title:
             line = self._reader.line(chapter.title, targets)
             style = f"Heading{level_of(chapter)}"
             out.append(self.paragraph(style, "".join(self.runs(token) for token in line)))
-        out.append(_Blocks(self, self._reader.blocks(chapter.text, targets)).write())
+        out.append(_Blocks(self, self._reader.blocks(text, targets)).write())
         for each in self._shown.rest(chapter):
             out.append(self.paragraph("FirstParagraph", self.picture(each.image.name, each.image.caption)))
         if self._part:
             out.append(self.paragraph("FirstParagraph", ""))
         return "".join(out)
+
+    def _with_comments(self, chapter: Chapter, targets: Mapping[str, Key]) -> str:
+        """The text of a part with the signs of its comments; those on all of it stand where it begins."""
+        if not chapter.remarks:
+            return chapter.text
+        numbered = list(enumerate(chapter.remarks, start=len(self.remarks)))
+        self.remarks += chapter.remarks
+        text, whole = Placer(chapter.text, lambda text: self._reader.blocks(text, targets)).place(numbered)
+        self._part += "".join(map(comment_mark, whole))
+        return text
 
     def bookmark(self, name: str, inside: str = "") -> str:
         """A bookmark around something."""

@@ -6,6 +6,7 @@ from html import escape
 
 from markdown_it.token import Token
 
+from marginalia_tui.services.exchange.docx_remarks import pieces_of
 from marginalia_tui.services.exchange.markdown_tokens import (
     BREAK,
     TAG,
@@ -58,7 +59,30 @@ def run(value: str, marks: Sequence[str] = ()) -> str:
     wanted = {*marks, *(["rtl"] if _RIGHT_TO_LEFT.search(value) else [])}
     inside = "".join(xml for name, xml in _PROPERTIES if name in wanted)
     properties = f"<w:rPr>{inside}</w:rPr>" if inside else ""
+    if "\x01" in value:
+        return "".join(
+            (_run(piece, properties) if piece else "") + (comment_edge(number, end=end) if number >= 0 else "")
+            for piece, number, end in pieces_of(value)
+        )
+    return _run(value, properties)
+
+
+def _run(value: str, properties: str) -> str:
     return f'<w:r>{properties}<w:t xml:space="preserve">{text(value)}</w:t></w:r>'
+
+
+def comment_edge(number: int, *, end: bool) -> str:
+    """Where a comment begins or ends; what shows it stands behind its end."""
+    return f'<w:commentRangeEnd w:id="{number}"/>{comment_mark(number)}' if end else _RANGE.format(number)
+
+
+def comment_mark(number: int) -> str:
+    """The run that shows a comment."""
+    style = '<w:rPr><w:rStyle w:val="CommentReference"/></w:rPr>'
+    return f'<w:r>{style}<w:commentReference w:id="{number}"/></w:r>'
+
+
+_RANGE = '<w:commentRangeStart w:id="{}"/>'
 
 
 def code_lines(value: str) -> str:

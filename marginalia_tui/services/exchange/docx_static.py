@@ -41,6 +41,9 @@ PARTS = (
 )
 """The parts, with the ends of their content type and of the type of their relation."""
 
+COMMENTS = ("word/comments.xml", "comments", "comments")
+"""The part of the comments, of a book that has any."""
+
 FOOTER = f"""{HEAD}<w:ftr xmlns:w="{W}"><w:p><w:pPr><w:pStyle w:val="Footer"/></w:pPr>\
 <w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText xml:space="preserve"> PAGE </w:instrText></w:r>\
 <w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>1</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>\
@@ -127,6 +130,8 @@ def styles(language: str, *, east_asian: bool, right_to_left: bool) -> str:
         _paragraph("SourceCode", "Source Code", f"{single}<w:rPr>{_MONO}{small}</w:rPr>"),
         *(_contents(level) for level in range(1, 7)),
         _paragraph("Footer", "footer", '<w:pPr><w:jc w:val="center"/></w:pPr>'),
+        _paragraph("CommentText", "annotation text", f"{single}<w:rPr>{small}</w:rPr>"),
+        _style("character", "CommentReference", "annotation reference", '<w:rPr><w:sz w:val="16"/></w:rPr>'),
         _paragraph("FootnoteText", "footnote text", f"{single}<w:rPr>{small}</w:rPr>"),
         _style(
             "character", "FootnoteReference", "footnote reference", '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>'

@@ -6,13 +6,16 @@ nothing is said about the machine or the user.
 
 import io
 import zipfile
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from marginalia_tui.services.exchange.docx_media import Media
 from marginalia_tui.services.exchange.docx_notes import BookNotes, notes_of
+from marginalia_tui.services.exchange.docx_remarks import date_of
 from marginalia_tui.services.exchange.docx_render import BodyWriter, Links, level_of
 from marginalia_tui.services.exchange.docx_runs import attribute, run, text
 from marginalia_tui.services.exchange.docx_static import (
+    COMMENTS,
     CONTENT_TYPES,
     FOOTER,
     GENERATOR,
@@ -30,7 +33,7 @@ from marginalia_tui.services.exchange.docx_static import (
 )
 from marginalia_tui.services.exchange.encoding import clean
 from marginalia_tui.services.exchange.epub_writer import LANGUAGE, RIGHT_TO_LEFT
-from marginalia_tui.services.exchange.manuscript import Manuscript, one_line
+from marginalia_tui.services.exchange.manuscript import Manuscript, Remark, one_line
 from marginalia_tui.services.exchange.markdown import tidy
 from marginalia_tui.services.exchange.markdown_tokens import MarkdownTokens
 
@@ -38,6 +41,8 @@ _OLDEST = (1980, 1, 1, 0, 0, 0)
 _EAST_ASIAN = frozenset(("zh", "ja", "ko"))
 _CORE = "http://schemas.openxmlformats.org/package/2006/metadata/core-properties"
 _EXTENDED = "http://schemas.openxmlformats.org/officeDocument/2006/extended-properties"
+_Part = tuple[str, str, str]
+"""Name, end of its content type, end of the type of its relation."""
 _TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 
 
@@ -56,7 +61,8 @@ def write_docx(manuscript: Manuscript) -> bytes:
     document = f"{_title_page(book)}{_contents(book, reader)}{''.join(parts)}{section}"
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        _add(archive, "[Content_Types].xml", _content_types(media))
+        parts_of_it = (*PARTS, COMMENTS) if body.remarks else PARTS
+        _add(archive, "[Content_Types].xml", _content_types(parts_of_it, media))
         _add(archive, "_rels/.rels", _package_relations())
         _add(archive, "docProps/core.xml", _core(book, language))
         _add(
@@ -65,14 +71,16 @@ def write_docx(manuscript: Manuscript) -> bytes:
             f'{HEAD}<Properties xmlns="{_EXTENDED}"><Application>{GENERATOR}</Application></Properties>\n',
         )
         _add(archive, "word/document.xml", _root("document", f"<w:body>\n{document}\n</w:body>"))
-        _add(archive, "word/_rels/document.xml.rels", _relations(body.links, media, own=True))
+        _add(archive, "word/_rels/document.xml.rels", _relations(parts_of_it, body.links, media))
         style = styles(language, east_asian=script in _EAST_ASIAN, right_to_left=right_to_left)
         _add(archive, "word/styles.xml", style)
         _add(archive, "word/numbering.xml", numbering(body.starts))
         _add(archive, "word/settings.xml", _settings(notes))
         _add(archive, "word/footnotes.xml", _footnotes(body.footnotes))
-        _add(archive, "word/_rels/footnotes.xml.rels", _relations(body.note_links, media, own=False))
+        _add(archive, "word/_rels/footnotes.xml.rels", _relations((), body.note_links, media))
         _add(archive, "word/footer1.xml", FOOTER)
+        if body.remarks:
+            _add(archive, COMMENTS[0], _comments(body.remarks))
         for place, data in media.files.items():
             # Pictures are packed already.
             archive.writestr(zipfile.ZipInfo(f"word/{place}", _OLDEST), data, zipfile.ZIP_STORED)
@@ -87,8 +95,8 @@ def _root(name: str, inside: str) -> str:
     return f'{HEAD}<w:{name} xmlns:w="{W}" xmlns:r="{R}">{inside}</w:{name}>\n'
 
 
-def _content_types(media: Media) -> str:
-    names = [(name, f"{_TYPE}.{kind}+xml") for name, kind, _ in PARTS]
+def _content_types(parts: Sequence[_Part], media: Media) -> str:
+    names = [(name, f"{_TYPE}.{kind}+xml") for name, kind, _ in parts]
     names.append(("docProps/core.xml", "application/vnd.openxmlformats-package.core-properties+xml"))
     names.append(("docProps/app.xml", "application/vnd.openxmlformats-officedocument.extended-properties+xml"))
     return CONTENT_TYPES.format(
@@ -110,12 +118,12 @@ def _package_relations() -> str:
     )
 
 
-def _relations(links: Links, media: Media, *, own: bool) -> str:
-    """The relations of a part of the package: to the other parts (of the document alone), and to the web."""
+def _relations(parts: Sequence[_Part], links: Links, media: Media) -> str:
+    """The relations of a part of the package: to other parts (the first is it itself), and to the web."""
     inner = [
         _relation(f"rId{number}", f"{R}/{kind}", name.removeprefix("word/"))
-        for number, (name, _, kind) in enumerate(PARTS, start=1)
-        if own and number > 1
+        for number, (name, _, kind) in enumerate(parts, start=1)
+        if number > 1
     ]
     outer = [
         _relation(key, f"{R}/hyperlink", address, ' TargetMode="External"') for address, key in links.known.items()
@@ -167,6 +175,22 @@ def _footnotes(written: list[str]) -> str:
         )
     )
     return _root("footnotes", f"\n{separators}{''.join(written)}")
+
+
+def _comments(remarks: Sequence[Remark]) -> str:
+    """The part of the comments; a line of one is a paragraph."""
+    mark = '<w:r><w:rPr><w:rStyle w:val="CommentReference"/></w:rPr><w:annotationRef/></w:r>'
+    made = []
+    for number, remark in enumerate(remarks):
+        date = f' w:date="{moment}"' if (moment := date_of(remark.created)) else ""
+        lines = clean(remark.text).split("\n")
+        inside = "".join(
+            f'<w:p><w:pPr><w:pStyle w:val="CommentText"/></w:pPr>{mark if place == 0 else ""}{run(line)}</w:p>'
+            for place, line in enumerate(lines)
+        )
+        author = attribute(one_line(clean(remark.author)))
+        made.append(f'<w:comment w:id="{number}" w:author="{author}"{date}>{inside}</w:comment>\n')
+    return _root("comments", f"\n{''.join(made)}")
 
 
 def _title_page(book: Manuscript) -> str:

@@ -34,9 +34,10 @@ _MARKS = {"em": "*", "strong": "**", "s": "~~"}
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a paragraph: `text` (escaped when joined), `raw` Markdown, `break`, or one side of a mark."""
+    """A piece of a paragraph: `text` (escaped when joined), `raw` Markdown, `break`, a side of a mark, or an anchor."""
 
-    kind: Literal["text", "raw", "link", "break", "open", "close"]
+    kind: Literal["text", "raw", "link", "break", "open", "close", "anchor"]
+    """An anchor says where a comment begins or ends; nothing is joined with one."""
     text: str = ""
 
 

@@ -9,6 +9,8 @@ WITH_SWIPES: tuple[Format, ...] = ("chat",)
 WITH_IMAGES: tuple[Format, ...] = ("epub", "docx", "folder")
 """The formats that hold the images of the parts that are read; EPUB and folders hold the cover too."""
 WITH_COVER: tuple[Format, ...] = ("epub", "folder")
+WITH_REMARKS: tuple[Format, ...] = ("docx",)
+"""The formats that hold the open notes on passages."""
 _TURN = ("instructions", "scene", "pov", "present")
 
 
@@ -32,6 +34,7 @@ def left_out(book: Manuscript, format: Format) -> tuple[str, ...]:
     webp = sum(each.image.type == "image/webp" for chapter in book.chapters for each in chapter.images)
     if format == "docx" and webp:
         found.append(f"Written as PNG, since Word shows no WebP: {_some(webp, 'image')}.")
+    found += _notes(book, format)
     if book.other_branches:
         branches = _some(book.other_branches, "other branch", "other branches")
         found.append(f"Not in the file: {branches}, {_some(book.other_parts, 'part')} in all.")
@@ -40,6 +43,14 @@ def left_out(book: Manuscript, format: Format) -> tuple[str, ...]:
         for each in (book.lorebooks if format != "card" else ())
     ]
     return tuple(found)
+
+
+def _notes(book: Manuscript, format: Format) -> list[str]:
+    """The notes on passages that are not in the file."""
+    lost = 0 if format in WITH_REMARKS else sum(len(each.remarks) for each in book.chapters)
+    counts = {**({"open": lost} if lost else {}), **book.other_remarks}
+    told = ", ".join(f"{count:,} {why}" for why, count in counts.items())
+    return [f"Not in the file: {_some(sum(counts.values()), 'note')} on passages ({told})."] if told else []
 
 
 def _beside_the_prose(book: Manuscript) -> list[str]:

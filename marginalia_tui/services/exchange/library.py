@@ -290,9 +290,7 @@ def manuscript_of(tx: ReadTx, book: str, *, pictures: bool = True) -> Manuscript
         description=found.description,
         tags=found.tags,
         chapters=tuple(
-            replace(
-                _chapter(parts[uuid], [parts[each] for each in group], bodies), remarks=tuple(remarks.get(uuid, ()))
-            )
+            _chapter(parts[uuid], [parts[each] for each in group], bodies, tuple(remarks.get(uuid, ())))
             for uuid, group in zip(tree.active, groups, strict=True)
         ),
         cover=next((Picture(image, bodies.get(image.hash, b"")) for image in found.cover), None),
@@ -334,12 +332,13 @@ def _bodies(space: Space, shown: Iterable[Image]) -> dict[str, bytes]:
     return {each: space.blob(each) for each in hashes}
 
 
-def _chapter(read: Part, group: Iterable[Part], bodies: Mapping[str, bytes]) -> Chapter:
+def _chapter(read: Part, group: Iterable[Part], bodies: Mapping[str, bytes], remarks: tuple[Remark, ...]) -> Chapter:
     """A part with its swipes: by the places that they were given, then by age."""
     ordered = sorted(group, key=lambda part: (_place(part), part.created))
     here = ordered.index(read)
     return Chapter(
         **_fields(read, bodies),
+        remarks=remarks,
         before=tuple(Version(**_fields(part, {})) for part in ordered[:here]),
         after=tuple(Version(**_fields(part, {})) for part in ordered[here + 1 :]),
     )

@@ -50,9 +50,27 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """A note of a person on a passage of a chapter."""
+
+    text: str
+    start: int = 0
+    end: int = 0
+    """Where the passage stands in the text of the chapter, in characters; equal: it is on all of it."""
+    author: str = ""
+    """Who made it; empty for the author of the book."""
+    created: int = 0
+    """Microseconds since 1970; 0 when nobody knows."""
+    done: bool = False
+    """Whether it is settled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chapter(Version):
     """One part of a book: the version that is read, and its swipes, in their order, before and after it."""
 
+    remarks: tuple[Remark, ...] = ()
+    """The notes on it."""
     before: tuple[Version, ...] = ()
     after: tuple[Version, ...] = ()
 
@@ -87,6 +105,8 @@ class Manuscript:
     """Branches of the book that no chapter and no swipe stands for: no format of ours but the backup holds them."""
     other_parts: int = 0
     """The parts of these branches that are neither chapter nor swipe."""
+    other_remarks: dict[str, int] = field(default_factory=dict)
+    """Why -> how many notes no chapter has: those that are done, those whose passage is gone."""
 
 
 def words_of(manuscript: Manuscript) -> list[str]:

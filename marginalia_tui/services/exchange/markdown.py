@@ -7,6 +7,7 @@ inside a part), each part gets a mark, a comment line that no reader shows.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from marginalia_tui.domain.anchors import Anchors
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Json
 from marginalia_tui.services.exchange.chapterlines import chapter_line, is_chapter_title
@@ -189,10 +190,7 @@ def write_markdown(manuscript: Manuscript) -> str:
 
 def tidy(manuscript: Manuscript) -> Manuscript:
     """A book as every format can write it: titles on one line, texts without blank ends, nothing that steers."""
-    chapters = tuple(
-        replace(chapter, title=one_line(clean(chapter.title)), text=trim_blank_lines(clean(chapter.text)))
-        for chapter in manuscript.chapters
-    )
+    chapters = tuple(map(_tidy_chapter, manuscript.chapters))
     return replace(
         manuscript,
         title=one_line(clean(manuscript.title)),
@@ -201,6 +199,19 @@ def tidy(manuscript: Manuscript) -> Manuscript:
         description=clean(manuscript.description).strip(),
         chapters=chapters,
     )
+
+
+def _tidy_chapter(chapter: Chapter) -> Chapter:
+    text = trim_blank_lines(clean(chapter.text))
+    remarks = chapter.remarks
+    if remarks and text != chapter.text:
+        anchors = Anchors(chapter.text, text)
+        places = [anchors.place(each.start, each.end) for each in remarks]
+        remarks = tuple(
+            replace(each, start=place.start if place else 0, end=place.end if place else 0)
+            for each, place in zip(remarks, places, strict=True)
+        )
+    return replace(chapter, title=one_line(clean(chapter.title)), text=text, remarks=remarks)
 
 
 def _render(book: Manuscript, *, marks: bool) -> str:

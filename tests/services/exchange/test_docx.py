@@ -314,18 +314,6 @@ def test_links_to_the_web_are_kept_and_others_are_text(tmp_path: Path) -> None:
     assert book.chapters[0].text == "[**x**](http://a.example/b?c)\n\n**x**\n\n**x**\n\nz"
 
 
-def test_comments_are_kept_in_the_data_of_their_part(tmp_path: Path) -> None:
-    body = (
-        p("One", style="H1") + p("a", '<w:r><w:commentReference w:id="4"/></w:r>', " b") + p("Two", style="H1") + p("c")
-    )
-    comments = '<w:comment w:id="4" w:author="Ed">' + p("Is it?") + p("Really?") + "</w:comment>"
-    book, notes = read(tmp_path, docx(body, styles=HEADINGS, comments=comments))
-    assert parts(book) == [("One", "a b"), ("Two", "c")]
-    assert book.chapters[0].attributes == {"comments": [{"author": "Ed", "text": "Is it?\nReally?"}]}
-    assert book.chapters[1].attributes == {}
-    assert notes == ("Kept in the data of their parts: 1 comment(s).",)
-
-
 def test_what_is_left_out_is_named_by_number(tmp_path: Path) -> None:
     picture = "<w:r><w:drawing><w:x/></w:drawing></w:r>"
     inner = f"<w:txbxContent>{p('boxed')}</w:txbxContent>"

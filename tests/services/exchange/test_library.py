@@ -124,19 +124,16 @@ def test_an_import_can_be_exported_and_imported_again(store: Store, tmp_path: Pa
         assert space.get(Book, again.uuid).attributes == space.get(Book, made.uuid).attributes
 
 
-def test_what_stands_beside_the_prose_of_a_document_is_data_of_its_part(store: Store, tmp_path: Path) -> None:
+def test_comments_of_a_document_are_notes_on_their_parts(store: Store, tmp_path: Path) -> None:
     body = p("One", style="H1") + p("a", '<w:r><w:commentReference w:id="4"/></w:r>') + p("Two", style="H1") + p("b")
     comments = '<w:comment w:id="4" w:author="Ed">' + p("Is it?") + "</w:comment>"
     (tmp_path / "book.docx").write_bytes(docx(body, styles=HEADINGS, comments=comments))
     made = import_book(store, tmp_path / "book.docx", level=1)
     assert (made.format, made.parts, made.title) == ("docx", 2, "book")
-    assert made.notes == ("Kept in the data of their parts: 1 comment(s).",)
+    assert made.notes == ("Taken as notes: 1 comment(s).",)
     with store.read() as tx:
         found = manuscript_of(tx, made.uuid)
-    assert [chapter.attributes for chapter in found.chapters] == [
-        {"comments": [{"author": "Ed", "text": "Is it?"}]},
-        {},
-    ]
+    assert [[(note.author, note.text) for note in each.remarks] for each in found.chapters] == [[("Ed", "Is it?")], []]
     for format in ("docx", "longform"):
         written = export_book(store, made.uuid, format, tmp_path / f"out.{format}")
         assert written.size > 0
