@@ -3,13 +3,16 @@
 Each of them is a new change, so that it can be taken back in its turn.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import select
 
 from marginalia_tui.domain.errors import Refused
-from marginalia_tui.domain.items import KINDS
+from marginalia_tui.domain.items import KINDS, OWNED
 from marginalia_tui.store import journal, tables
+from marginalia_tui.store.content import decode_state, get_states, rows_in
+from marginalia_tui.store.journal import ItemKey, Span
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import ReadTx, WriteTx
 
@@ -102,4 +105,25 @@ def take_back(tx: WriteTx, book: str, step: Step) -> list[str]:
         now = space.hashes(cls, uuids)
         if any(now.get(uuid) != spans[kind, uuid].after for uuid in uuids):
             raise Refused(f"{step.label!r} can't be taken back: what it changed has been changed since.")
+    for owner, kinds in OWNED.items():
+        for kind in kinds:
+            _check_owned(tx, step, spans, owner, kind)
     return space.put_states({key: span.before for key, span in spans.items()})
+
+
+def _check_owned(tx: WriteTx, step: Step, spans: Mapping[ItemKey, Span], owner: str, kind: str) -> None:
+    """Refuses what would leave an item without its owner, or take one along that the change knows nothing of.
+
+    Lorebooks are shared: by now one may be deleted for good, or hold entries that were written in another book.
+    """
+    back = {uuid: span.before for (of, uuid), span in spans.items() if of == kind and span.before is not None}
+    states = get_states(tx.connection, back.values())
+    wanted = {decode_state(kind, states[before])[owner] for before in back.values()}
+    brought = {uuid for (of, uuid), span in spans.items() if of == owner and span.before is not None}
+    there = tx.space(LIBRARY).hashes(KINDS[owner], wanted - brought)
+    if not wanted <= brought | there.keys():
+        raise Refused(f"{step.label!r} can't be taken back: a {owner} that it needs was deleted for good.")
+    going = [uuid for (of, uuid), span in spans.items() if of == owner and span.before is None]
+    query = f'SELECT uuid FROM "{kind}" WHERE space_id = ? AND "{owner}" IN'
+    if any((kind, row.uuid) not in spans for row in rows_in(tx.connection, query, going, LIBRARY)):
+        raise Refused(f"{step.label!r} can't be taken back: its {owner} has what was added to it since.")
