@@ -215,6 +215,11 @@ def entry_completer(tree: LoreTree, rows: Iterable[LoreRow]) -> Completer:
     return choices(each for of_book in known.values() for each in of_book)
 
 
+def image_completer(images: Mapping[str, str]) -> Completer:
+    """The completer of the kind `image`: those of the open book by name and caption."""
+    return choices(Candidate(name, description=caption) for name, caption in images.items())
+
+
 def annotation_completer(notes: Iterable[tuple[str, str]]) -> Completer:
     """The completer of the kind `annotation`: the notes of the open book by number and first words.
 

@@ -26,6 +26,7 @@ from marginalia_tui.domain.tree import StoryTree
 from marginalia_tui.resources import manual_pages
 from marginalia_tui.services import lore
 from marginalia_tui.services.annotations import note_beginnings
+from marginalia_tui.services.images import images_of_book
 from marginalia_tui.services.models import list_models
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store.space import LIBRARY, Space
@@ -121,7 +122,7 @@ class Bar:
             return
         opened = None if book is None else space.find(Book, book)
         if opened is None:
-            for kind in ("part", "branch", "lorebook", "entry", "annotation"):
+            for kind in ("part", "branch", "lorebook", "entry", "annotation", "image"):
                 self.completers.unregister(kind)
         else:
             tree = story_tree(space, opened)
@@ -133,6 +134,8 @@ class Bar:
             self.completers.register("entry", completion.entry_completer(lorebooks, rows))
             notes = note_beginnings(space, opened.uuid, BEGINNING)
             self.completers.register("annotation", completion.annotation_completer(notes))
+            images = {each.image.name: each.image.caption for each in images_of_book(space, opened.uuid)}
+            self.completers.register("image", completion.image_completer(images))
         self._known = here
 
     def complete(self, text: str, cursor: int) -> list[completion.Completion]:

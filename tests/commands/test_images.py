@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from PIL import Image as Pillow
 
+from marginalia_tui.commands import completion
 from marginalia_tui.commands.builtin import builtin_registry
 from marginalia_tui.commands.results import to_data
 from marginalia_tui.domain.errors import Declined, Invalid, MarginaliaError, NotFound, Refused
@@ -167,3 +168,11 @@ def test_parts_that_are_split_and_joined_keep_their_images(world: World, file: P
     world.run("/merge-part-with-next 2")
     assert [each.name for each in world.part(2).images] == ["the-map-1.png", "the-map-1-2.png", "the-map-1-3.png"]
     assert "![red](the-map-1-3.png)" in world.text(2) and "![](the-map-1.png)" in world.text(2)
+
+
+def test_names_of_images_are_completed_where_a_line_asks_for_one(world: World, file: Path) -> None:
+    completers = completion.Completers()
+    completers.register("image", completion.image_completer({"map.png": "The bay", "lamp.png": ""}))
+    (first,) = completion.complete(builtin_registry(), completers, "/remove-image 2 ma")
+    assert (first.text, first.description) == ("map.png", "The bay")
+    assert completion.complete(builtin_registry(), completers, "/remove-image ma") == []

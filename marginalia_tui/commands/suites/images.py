@@ -40,6 +40,7 @@ ImageRef = Annotated[
     Param(
         "the image: its name, or its number in list-images of the part",
         for_model="The name of the image, as list-images shows it.",
+        names="image",
     ),
 ]
 
