@@ -9,7 +9,7 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,8 @@ INDEX = "book.json"
 MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkd"))
 TEXT = frozenset((".txt", ".text"))
 MAX_FILES = 20_000
+MOST_NAMED = 20
+"""Files that are named in a sentence."""
 
 _RUNS = re.compile(r"(\d+)")
 _PREFIX = re.compile(r"[\s._-]*\d*[\s._-]*")
@@ -97,7 +99,7 @@ def read_source(
     cover = pictures.cover()
     taken = {path for path, _ in source.files} | pictures.taken
     if left := [path for path in present if path not in taken]:
-        source.notes.append(f"Left out: {len(left):,} other file(s), such as {shown(left[0].relative_to(folder))}.")
+        source.notes.append(left_files(left, folder, "other file(s)"))
     source.notes += [*pictures.notes(), *sorted(encodings)]
     manuscript = Manuscript(
         title=one_line(source.title or clean(folder.absolute().name)),
@@ -109,6 +111,13 @@ def read_source(
         attributes={FRONT_MATTER: source.front_matter} if source.front_matter else {},
     )
     return manuscript, tuple(source.notes)
+
+
+def left_files(left: Sequence[Path], folder: Path, what: str) -> str:
+    """A sentence that names files which were left out, the first of them when they are many."""
+    names = ", ".join(shown(path.relative_to(folder)) for path in sorted(left)[:MOST_NAMED])
+    more = f" and {len(left) - MOST_NAMED:,} more" if len(left) > MOST_NAMED else ""
+    return f"Left out: {len(left):,} {what}: {names}{more}."
 
 
 def _levelled(chapters: list[Chapter], level: int) -> list[Chapter]:

@@ -13,7 +13,7 @@ from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.encoding import clean, decode
 from marginalia_tui.services.exchange.files import shown
-from marginalia_tui.services.exchange.folder import Source, inside, may_replace, read_source, walk
+from marginalia_tui.services.exchange.folder import Source, inside, left_files, may_replace, read_source, walk
 from marginalia_tui.services.exchange.frontmatter import FrontMatter, part_front_matter
 from marginalia_tui.services.exchange.manuscript import Chapter, Manuscript, one_line, trim_blank_lines
 from marginalia_tui.services.exchange.markdown import FRONT_MATTER, LEVEL, read_markdown, tidy, write_part
@@ -81,8 +81,12 @@ def read_longform(folder: Path, level: int | None = None) -> tuple[Manuscript, t
     found, others = walk(folder)
     drafts = [path for path in found if path != index and _is_index(path)]
     if drafts:
-        source.notes.append(f"Left out: {len(drafts):,} other project(s) or draft(s), such as {drafts[0].stem!r}.")
-    present = [path for path in (*found, *others) if path != index and path not in drafts]
+        source.notes.append(left_files(drafts, folder, "other project(s) or draft(s)"))
+    scenes_of_it = {path for path, _ in source.files}
+    notes_beside = [path for path in found if path != index and path not in drafts and path not in scenes_of_it]
+    if notes_beside:
+        source.notes.append(left_files(notes_beside, folder, "note(s) beside the scenes"))
+    present = [path for path in (*found, *others) if path in scenes_of_it or path in others]
     book, notes = read_source(folder, source, present, level)
     return (replace(book, attributes={**book.attributes, KEPT: kept}) if kept else book), notes
 

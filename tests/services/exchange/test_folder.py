@@ -47,7 +47,10 @@ def test_other_files_are_left_out_and_told(tmp_path: Path) -> None:
     (tmp_path / "link.md").symlink_to(tmp_path / "1.md")
     book, notes = read_folder(tmp_path)
     assert len(book.chapters) == 1
-    assert "3 other file(s)" in notes[0]
+    assert notes[0].startswith("Left out: 3 other file(s): '")
+    assert all(repr(name) in notes[0] for name in ("notes.txt", "cover.png", "link.md"))
+    make(tmp_path, {f"{number}.dat": "x" for number in range(30)})
+    assert read_folder(tmp_path)[1][0].endswith(" and 13 more.")
 
 
 def test_a_folder_of_plain_texts(tmp_path: Path) -> None:

@@ -314,7 +314,7 @@ def test_links_of_a_folder_lead_to_pictures_inside_of_it_alone(tmp_path: Path) -
     # What is not followed stays what it was.
     assert left[2:] == [f"{link})" for link in links[2:]]
     assert found.notes == (
-        "Left out: 3 other file(s), such as 'link.png'.",
+        "Left out: 3 other file(s): 'link.png', 'pics/text.png', 'pics/unused.png'.",
         "Left out: 1 picture(s) (1 of a kind that is not kept, or damaged).",
     )
 

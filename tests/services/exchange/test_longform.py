@@ -71,8 +71,10 @@ def test_the_index_gives_the_order_the_depth_and_the_book(tmp_path: Path) -> Non
         "front_matter": "tags: [wip]",
         "longform": "  workflow: Default Workflow\n  ignoredFiles:\n    - Not this",
     }
-    assert len(imported.notes) == 1
-    assert "2 other file(s)" in imported.notes[0]
+    assert imported.notes == (
+        "Left out: 1 note(s) beside the scenes: 'scenes/Not this.md'.",
+        "Left out: 1 other file(s): 'cover.png'.",
+    )
 
 
 def test_a_project_below_the_folder_is_found_and_drafts_are_told(tmp_path: Path) -> None:
@@ -84,7 +86,9 @@ def test_a_project_below_the_folder_is_found_and_drafts_are_told(tmp_path: Path)
     make(tmp_path, {**files, **{f"books/{name}": text for name, text in SCENES.items()}})
     imported = read_manuscript(tmp_path)
     assert imported.manuscript.title == "Nested 2nd"
-    assert "1 other project(s) or draft(s), such as 'Tale'" in " ".join(imported.notes)
+    told = " ".join(imported.notes)
+    assert "1 other project(s) or draft(s): 'books/Tale.md'." in told
+    assert "1 note(s) beside the scenes: 'a note.md'." in told
 
 
 def test_a_project_of_one_note(tmp_path: Path) -> None:
