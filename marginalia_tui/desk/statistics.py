@@ -140,7 +140,8 @@ class StatisticsDesk:
             title=title,
             range=range,
             first=first,
-            last=days.last,
+            # A range may end when it likes; nothing was done after today.
+            last=max(first, min(days.last, today)),
             days=tuple(reversed(of_days)),
             books=tuple(of_books),
             total=_row("", "all", report.total),
