@@ -56,14 +56,21 @@ def write_zip(file: BinaryIO, data: bytes, named: Iterable[Image], store: Store)
         Refused: the images are larger than a backup may be.
     """
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(zipfile.ZipInfo(MEMBER, _OLDEST), data, zipfile.ZIP_DEFLATED)
+        archive.writestr(_entry(MEMBER), data, zipfile.ZIP_DEFLATED)
         for name, image in {name_of(image): image for image in named}.items():
             with store.read() as tx:
                 body = blobs.get(tx.connection, image.hash)
             # Pictures are packed already.
-            archive.writestr(zipfile.ZipInfo(name, _OLDEST), body, zipfile.ZIP_STORED)
+            archive.writestr(_entry(name), body, zipfile.ZIP_STORED)
             if file.tell() > MAX_FILE:
                 raise Refused(f"The images of the book are larger than {megabytes(MAX_FILE)}: remove some first.")
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    """An entry that its owner may read when another program unpacks it."""
+    entry = zipfile.ZipInfo(name, _OLDEST)
+    entry.external_attr = (stat.S_IFREG | 0o600) << 16
+    return entry
 
 
 def read_json(path: Path, limit: int | None = None) -> bytes:
