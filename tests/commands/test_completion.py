@@ -72,7 +72,9 @@ def test_names_are_found_fuzzily(typed: str, first: str | None) -> None:
 
 
 def test_letters_that_are_strewn_over_a_description_find_nothing() -> None:
-    assert labels("/search")[:2] == ["search-lore", "search-parts"] and "count-tokens" not in labels("/search")
+    found = labels("/search")
+    assert found[:4] == ["search-annotations", "search-library", "search-lore", "search-parts"]
+    assert "count-tokens" not in found
     assert labels("/get-part lml") == []
 
 
