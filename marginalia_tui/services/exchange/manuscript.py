@@ -18,7 +18,8 @@ MAX_TITLE = 300
 SWIPE = "swipe"
 """The attribute of a part of the library that says its place among its swipes, from 0; no version here has it."""
 
-_SPACES = re.compile(r"\s+")
+_SPACES = re.compile(r"[^\S\xa0\u202f\u3000]+")
+"""White space but for what is wanted where it stands: hard spaces, and the wide one of Chinese and Japanese."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ def words_of(manuscript: Manuscript) -> list[str]:
 
 
 def one_line(text: str) -> str:
-    """A title as one line: runs of white space become one space."""
+    """A title as one line: runs of white space become one space; hard and wide spaces stay."""
     return _SPACES.sub(" ", text).strip()
 
 

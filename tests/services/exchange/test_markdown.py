@@ -197,3 +197,9 @@ def test_a_title_with_controls_or_markup_survives_as_text() -> None:
     book = Manuscript(title=title, author="--- x: y", chapters=(Chapter(title=title, text="x"),))
     read = read_markdown(write_markdown(book))
     assert (read.title, read.author, read.chapters[0].title) == (title, "--- x: y", title)
+
+
+def test_hard_and_wide_spaces_of_titles_are_kept() -> None:
+    book = read_markdown("# Dr.\xa0Jekyll  was\t here\n\na\n\n# \u7b2c\u4e00\u56de\u3000\u5bb4\n\nb\n")
+    assert [each.title for each in book.chapters] == ["Dr.\xa0Jekyll was here", "\u7b2c\u4e00\u56de\u3000\u5bb4"]
+    assert read_markdown(write_markdown(book)).chapters == book.chapters
