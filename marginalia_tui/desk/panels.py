@@ -122,7 +122,7 @@ class PanelDesk:
             name = row.name or "(no name)"
             shown.append(PanelRow(each.entry, name, WHY[each.reason], text, dim=not each.reason.active))
         about = f"{len(active):,} of {len(rows):,} entries are active" if rows else ""
-        empty = "This book has no lore.\n\nCtrl+L, then n  writes the first entry\n/import-lore  reads a file"
+        empty = "This book has no lore.\n\nCtrl+L, then n  writes the first entry\nCtrl+L, then a  reads a file"
         return PanelView("lore", "Lore", tuple(shown), about, empty)
 
     def _entry_texts(self, uuids: Sequence[str]) -> dict[str, str]:
@@ -186,8 +186,7 @@ def _writers(space: Space, part: Part) -> PanelView:
     found = blame.histories(space, [part.uuid])
     stretches = found[0].stretches() if found else []
     shares = blame.ranked(blame.count_words(found, {part.uuid: part.words}))
-    words = sum(share.words for share in shares)
-    about = ", ".join(f"{share.who} {share.words / words:.0%}" for share in shares) if words else ""
+    about = shares_told([(share.who, share.words) for share in shares], [each.owner.act.who for each in stretches])
     rows, marks = [], []
     for each in stretches:
         act = each.owner.act
@@ -202,6 +201,22 @@ def _writers(space: Space, part: Part) -> PanelView:
     return PanelView(
         "writers", "Who wrote it", tuple(rows), about, "This part is empty.", tuple(marks) if several else ()
     )
+
+
+def shares_told(counted: list[tuple[str, int]], writers: list[str]) -> str:
+    """Who wrote how much of the words; who wrote less than one in a hundred, or signs only, is not left out."""
+    total = sum(words for _, words in counted)
+    if not total:
+        return ""
+    known = {who for who, _ in counted}
+    shares = counted + [(who, 0) for who in dict.fromkeys(writers) if who not in known]
+    return ", ".join(f"{who} {_percent(words / total, len(shares) == 1)}" for who, words in shares)
+
+
+def _percent(share: float, alone: bool) -> str:
+    if alone or 0.005 <= share < 0.995:
+        return f"{share:.0%}"
+    return "over 99%" if share > 0.5 else "under 1%"
 
 
 def _summaries(space: Space, part: Part) -> PanelView:

@@ -7,9 +7,10 @@ else travels.
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from textual.message import Message
+from textual.screen import Screen
 
 from marginalia_tui.screens.bar import BarHost
 from marginalia_tui.screens.base import BaseScreen, Looked
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 LOOKS_APART = 0.15
 """Seconds between two times that the screens are told to look again."""
+NOTICE_READ = 1.0
+"""Seconds after which a notice gives way to a dialog."""
+T = TypeVar("T")
 
 
 class NewsHost(BarHost):
@@ -98,6 +102,17 @@ class NewsHost(BarHost):
             self.bell()
             self.tell(words)
         return words
+
+    async def ask(self, dialog: Screen[T]) -> T | None:
+        """As every dialog, with nothing over it that was told before."""
+        self._drop_old_notices()
+        return await super().ask(dialog)
+
+    def _drop_old_notices(self) -> None:
+        """Takes back what was told a while ago, and not what a run waits for."""
+        for notice in list(self._notifications):
+            if notice.message not in self._told.values() and time.time() - notice.raised_at > NOTICE_READ:
+                self._unnotify(notice)
 
     def seen(self, run: str) -> None:
         """Takes back the notice of a run: the author is there, or it needs nobody any more."""

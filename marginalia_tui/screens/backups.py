@@ -95,8 +95,9 @@ class BackupsScreen(BaseScreen):
         self.do(self._make())
 
     async def _make(self) -> None:
-        shown = await self.host.command_on(self._book, "take-backup")
-        self.host.tell(shown.sentence)
+        await self.host.command_on(self._book, "take-backup")
+        # The answer names the file, whose long path would cover the list.
+        self.host.tell(f"A backup of {self._title!r} is made.")
         # A file is no commit, of which anybody would be told.
         await self.read_again()
 

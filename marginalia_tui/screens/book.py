@@ -4,7 +4,8 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from marginalia_tui.screens.passages import PassageScreen
+from marginalia_tui.screens.bookpanels import PANEL_KEYS
+from marginalia_tui.screens.passages import PASSAGE_KEYS, PassageScreen
 
 
 class BookScreen(PassageScreen):
@@ -25,6 +26,8 @@ class BookScreen(PassageScreen):
         Binding("left", "swipe(-1)", "version before", show=False, id="book.swipe_before"),
         Binding("right", "swipe(1)", "version after", show=False, id="book.swipe_after"),
         Binding("o", "outline", "outline", id="book.outline"),
+        *PASSAGE_KEYS,
+        *PANEL_KEYS,
         Binding("i", "facts", "facts of the book", show=False, id="book.facts"),
         Binding("number_sign", "statistics", "statistics and goals", show=False, id="book.statistics"),
         Binding("I", "settings", "settings of the book", show=False, id="book.settings"),

@@ -1,8 +1,8 @@
 """The panels of the book screen: notes, lore, summaries, history and who wrote what, beside the page or over it."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 
 from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.screens.bookreading import ReadingScreen
@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from marginalia_tui.desk.panels import PanelName, PanelNote, PanelRow, PanelView
 PANELS: "tuple[PanelName, ...]" = ("notes", "lore", "summaries", "history", "writers")
 """Those that are opened again at the next start."""
+PANEL_KEYS = (
+    Binding("m", "panel('notes')", "notes", id="book.notes"),
+    Binding("l", "panel('lore')", "lore", id="book.lore"),
+    Binding("y", "panel('summaries')", "summaries", id="book.summaries"),
+    Binding("h", "panel('history')", "history", id="book.history"),
+    Binding("w", "panel('writers')", "writers", id="book.writers"),
+    Binding("ctrl+l", "lorebooks", "lorebooks", show=False, id="book.lorebooks"),
+)
+"""The screen has them behind its own, since the line of keys gives up the last ones first."""
 
 
 def _notes(notes: "tuple[PanelNote, ...]") -> list[Note]:
@@ -21,15 +30,6 @@ def _notes(notes: "tuple[PanelNote, ...]") -> list[Note]:
 
 class PanelledScreen(ReadingScreen):
     """Reading, with a panel that a key opens and closes; in a narrow terminal it takes the place of the page."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("m", "panel('notes')", "notes", show=False, id="book.notes"),
-        Binding("l", "panel('lore')", "lore", show=False, id="book.lore"),
-        Binding("ctrl+l", "lorebooks", "lorebooks", show=False, id="book.lorebooks"),
-        Binding("y", "panel('summaries')", "summaries", show=False, id="book.summaries"),
-        Binding("h", "panel('history')", "history of the part", show=False, id="book.history"),
-        Binding("w", "panel('writers')", "who wrote it", show=False, id="book.writers"),
-    ]
 
     def __init__(self) -> None:
         super().__init__()
@@ -149,6 +149,8 @@ class PanelledScreen(ReadingScreen):
                 self.do(self._act("delete-annotation", annotation=row.key))
             case "notes", "turn", row if row is not None:
                 self.do(self._act("resolve-annotation", annotation=row.key, status=_turned(row)))
+            case "summaries", "confirm", row if row is not None:
+                self.do(self._act("revalidate-summaries", part=row.key))
             case "history", "restore", row if row is not None:
                 self.do(self._act("restore-version", part=self._part.uuid, version=int(row.key)))
 

@@ -154,11 +154,11 @@ class KeyLine(Widget):
         return Strip(segments).extend_cell_length(width, self.rich_style).crop(0, width)
 
     def _fitting(self, width: int) -> list[tuple[str, Binding, Any]]:
-        """The keys that there is room for; those that end the line give way last."""
+        """The keys that there is room for; the way out and those that end the line give way last."""
         keys = self._keys()
         sizes = [3 + cells(key) + cells(binding.description) for key, binding, _ in keys]
         while sum(sizes) > width and keys:
-            own = [place for place, each in enumerate(keys) if each[1].id not in _LAST]
+            own = [place for place, each in enumerate(keys) if each[1].id not in _LAST and each[1].key != "escape"]
             gone = own[-1] if own else len(keys) - 1
             del keys[gone], sizes[gone]
         return keys

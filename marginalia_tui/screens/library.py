@@ -28,8 +28,8 @@ class LibraryScreen(ShelfScreen):
         Binding("r", "rename", "rename", id="library.rename"),
         Binding("d,delete", "trash", "delete", id="library.trash"),
         Binding("x", "export", "export", id="library.export"),
-        Binding("number_sign", "statistics", "statistics and goals", show=False, id="library.statistics"),
-        Binding("l", "lorebooks", "all lorebooks", show=False, id="library.lorebooks"),
+        Binding("number_sign", "statistics", "statistics", id="library.statistics"),
+        Binding("l", "lorebooks", "lorebooks", id="library.lorebooks"),
     ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -256,4 +256,6 @@ def _needed(title: str) -> str | None:
 
 
 def _named(name: str) -> str | None:
-    return None if name.strip() else "Give the folder a name: it may not be empty."
+    if not name.strip():
+        return "Give the folder a name: it may not be empty."
+    return "Leave out the /, which stands between the names of a path." if "/" in name else None

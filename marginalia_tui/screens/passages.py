@@ -1,20 +1,19 @@
 """What is done with a passage of the page that was chosen, and going to a part by typing."""
 
-from typing import ClassVar
-
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 
 from marginalia_tui.screens.bookpanels import PanelledScreen
 from marginalia_tui.widgets.choosing import ChoosingPage
 
+PASSAGE_KEYS = (
+    Binding("g", "jump", "go to", id="book.jump"),
+    Binding("V", "choose", "passage", id="book.choose"),
+)
+"""The screen has them among its own."""
+
 
 class PassageScreen(PanelledScreen):
     """Reading with panels, and a passage that is annotated, looked up, replaced, copied."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("V", "choose", "choose a passage", show=False, id="book.choose"),
-        Binding("g", "jump", "go to a part", show=False, id="book.jump"),
-    ]
 
     # Going to a part
 

@@ -35,13 +35,15 @@ class SidePanel(Vertical):
         Binding("a", "act('add')", "add", id="panel.add"),
         Binding("d,delete", "act('delete')", "delete", show=False, id="panel.delete"),
         Binding("t", "act('turn')", "done / open", id="panel.turn"),
+        Binding("t", "act('confirm')", "it still holds", id="panel.confirm"),
         Binding("r", "act('restore')", "bring back", id="panel.restore"),
+        Binding("escape", "screen.back", "close", id="panel.close"),
     ]
     ACTIONS: ClassVar[dict[str, tuple[str, ...]]] = {
         "notes": ("add", "delete", "turn"),
         "lore": (),
         "history": ("restore",),
-        "summaries": (),
+        "summaries": ("confirm",),
         "writers": (),
     }
 

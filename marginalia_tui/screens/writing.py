@@ -27,9 +27,9 @@ class WritingScreen(BaseScreen):
 
     HELPERS: ClassVar[list[BindingType]] = [
         Binding("ctrl+f", "find", "find", id="edit.find", priority=True),
-        Binding("f6", "turn('focus')", "focus", show=False, id="edit.focus", priority=True),
-        Binding("f10", "turn('typewriter')", "typewriter", show=False, id="edit.typewriter"),
-        Binding("f12", "turn('spelling')", "marks on words", show=False, id="edit.spelling"),
+        Binding("f6", "turn('focus')", "focus", id="edit.focus", priority=True),
+        Binding("f10", "turn('typewriter')", "typewriter", id="edit.typewriter"),
+        Binding("f12", "turn('spelling')", "marks", id="edit.spelling"),
         Binding("ctrl+l", "word", "this word", id="edit.word"),
         Binding("ctrl+n", "next_mark(1)", "next marked word", show=False, id="edit.next_mark"),
         Binding("ctrl+p", "next_mark(-1)", "marked word before", show=False, id="edit.mark_before"),

@@ -221,7 +221,7 @@ def check_empty(library: Space, uuid: str) -> Folder:
         words = [f"{books} book{'s' if books != 1 else ''}"] if books else []
         words += [f"{len(inside)} folder{'s' if len(inside) != 1 else ''}"] if inside else []
         raise Refused(
-            f"The folder {shortly(folder.name)} holds {' and '.join(words)}: move them elsewhere first "
+            f"The folder {shortly(folder.name)} holds {' and '.join(words)}: move what is in it elsewhere first "
             "(move-book, move-folder), then delete it."
         )
     return folder

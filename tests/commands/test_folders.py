@@ -144,7 +144,7 @@ def test_two_moves_at_once_make_no_cycle(world: World) -> None:
 
 
 def test_only_an_empty_folder_is_deleted_and_after_a_question(world: World, winter: str) -> None:
-    with pytest.raises(Refused, match="holds 1 folder: move them elsewhere first"):
+    with pytest.raises(Refused, match="holds 1 folder: move what is in it elsewhere first"):
         world.run("/delete-folder Series")
     with pytest.raises(Refused, match="holds 1 book"):
         world.run("/delete-folder Winter")

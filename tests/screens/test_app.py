@@ -8,8 +8,9 @@ from textual.widgets import Static
 
 from marginalia_tui.agent import runs
 from marginalia_tui.desk.opening import Desk
-from marginalia_tui.domain.errors import StoreError
+from marginalia_tui.domain.errors import Refused, StoreError
 from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.screens import announcing
 from marginalia_tui.screens.base import BaseScreen, Looked
 from marginalia_tui.screens.book import BookScreen
 from marginalia_tui.screens.chrome import TooSmall
@@ -18,7 +19,7 @@ from marginalia_tui.screens.library import LibraryScreen
 from marginalia_tui.screens.results import ResultScreen
 from marginalia_tui.screens.settings import SettingsScreen
 from marginalia_tui.store.journal import Act
-from marginalia_tui.widgets.dialogs import Confirm
+from marginalia_tui.widgets.dialogs import Ask, Confirm
 from tests.screens.rig import Rig, lamp_home, play, quick_desk
 
 
@@ -208,6 +209,23 @@ def test_the_bar_completes_and_shows_what_is_typed(home: Path) -> None:
         await rig.until(lambda: rig.sees("[part]") and rig.sees("part: the part"))
         await rig.write("la")
         await rig.until(lambda: rig.sees("1 The Lamp"))
+
+    play(home, steps)
+
+
+def test_what_was_told_a_while_ago_gives_way_to_a_dialog(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def steps(rig: Rig) -> None:
+        rig.app.refuse(Refused("The lamp is out: light it."))
+        await rig.until(lambda: rig.notices)
+        await rig.press("n")
+        await rig.reach(Ask)
+        # It was told this moment, and may not have been read.
+        assert rig.notices == ["The lamp is out: light it."]
+        await rig.press("escape")
+        monkeypatch.setattr(announcing, "NOTICE_READ", -1.0)
+        await rig.press("n")
+        await rig.reach(Ask)
+        assert rig.notices == []
 
     play(home, steps)
 

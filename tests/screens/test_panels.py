@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from marginalia_tui.desk.panels import shares_told
 from marginalia_tui.domain.items import Annotation, Book, Entry, Lorebook
 from marginalia_tui.screens.book import BookScreen
 from marginalia_tui.screens.results import ResultScreen
@@ -105,6 +106,20 @@ def test_who_wrote_a_part_is_told_with_its_share(home: Path) -> None:
     play(home, steps, size=WIDE)
 
 
+@pytest.mark.parametrize(
+    ("counted", "writers", "told"),
+    [
+        ([("author", 1300)], ["author"], "author 100%"),
+        ([("author", 1300)], ["author", "Proofreader"], "author over 99%, Proofreader under 1%"),
+        ([("author", 1299), ("Proofreader", 1)], ["author"], "author over 99%, Proofreader under 1%"),
+        ([("author", 3), ("Copyist", 1)], ["Copyist", "author"], "author 75%, Copyist 25%"),
+        ([], ["author"], ""),
+    ],
+)
+def test_who_wrote_little_is_not_left_out(counted: list[tuple[str, int]], writers: list[str], told: str) -> None:
+    assert shares_told(counted, writers) == told
+
+
 def test_summaries_tell_whether_they_are_valid(home: Path) -> None:
     lamp_home(home)
 
@@ -117,6 +132,14 @@ def test_summaries_tell_whether_they_are_valid(home: Path) -> None:
         await rig.press("enter")
         await rig.until(lambda: rig.sees("parts 1 to 2, summary") and rig.sees("valid"))
         assert rig.sees("A lamp, and a stair.")
+        await rig.press("slash", "backspace")
+        await rig.write('edit-part 1 "at nine" "at ten"')
+        await rig.press("enter")
+        await rig.reach(ResultScreen)
+        await rig.press("escape")
+        await rig.until(lambda: rig.sees("outdated"))
+        await rig.press("t")
+        await rig.until(lambda: rig.sees("valid") and not rig.sees("outdated"))
 
     play(home, steps, size=WIDE)
 

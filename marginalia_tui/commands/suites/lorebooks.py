@@ -83,6 +83,8 @@ class LorebookChanged(Result):
         """The fields in words."""
         if not self.changed:
             return f"Nothing was changed: {quoted(self.name)} says so already."
+        if self.changed == ["enabled"]:
+            return f"Changed whether {quoted(self.name)} is used."
         return f"Changed the {listed([each.replace('_', ' ') for each in self.changed])} of {quoted(self.name)}."
 
     def untold(self) -> frozenset[str]:
