@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from marginalia_tui.commands.sentences import counted
 from marginalia_tui.desk.shelf import Shelf, list_shelf
 from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.services import books
@@ -68,7 +69,7 @@ class LibraryDesk:
         from marginalia_tui.services.exchange.library import import_book
 
         made = import_book(self._store, path, title=title.strip() or None, format=format or None, level=level)
-        sentence = f"Imported {made.title!r}: {made.parts:,} parts, {made.words:,} words."
+        sentence = f"Imported {made.title!r}: {counted(made.parts, 'part')}, {counted(made.words, 'word')}."
         return Imported(made.uuid, sentence, tuple(made.notes))
 
     def formats(self) -> tuple[tuple[str, str], ...]:

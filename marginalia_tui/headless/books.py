@@ -9,6 +9,7 @@ from marginalia_tui.commands.control import Control
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.render import to_plain
 from marginalia_tui.commands.results import to_data
+from marginalia_tui.commands.sentences import counted
 from marginalia_tui.domain.errors import Invalid, MarginaliaError
 from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.domain.visible import visible_line
@@ -29,7 +30,7 @@ def bring_in(studio: Studio, options: argparse.Namespace) -> int:
         told = {"book": book.uuid, "title": book.title, "parts": book.parts, "swipes": book.swipes}
         print_json({**told, "words": book.words, "notes": book.notes})
     else:
-        print_text(f"Imported {book.title!r}: {book.parts:,} parts, {book.words:,} words.")
+        print_text(f"Imported {book.title!r}: {counted(book.parts, 'part')}, {counted(book.words, 'word')}.")
         for note in book.notes:
             print_text(note)
     return 0

@@ -115,7 +115,7 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
             plain = replace(entry, title="") if entry.title == one_line(package.title) else entry
             contents.setdefault(entry.name, []).append(plain)
         styles = _read_styles(archive, package)
-        roots, missing = _read_pages(archive, package, name)
+        roots, missing, declaring = _read_pages(archive, package, name)
         find_notes(roots, lambda page, href: inside_book(archive, page, href))
         drafts: list[_Draft] = []
         pictures = 0
@@ -143,7 +143,7 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
         chapter for chapter, before in zip(chapters, drafted, strict=True) if chapter.text or "\0" not in before.text
     )
     chapters = tuple(gathered.settle(chapter) for chapter in chapters)
-    notes = (*gathered.notes(pictures), *_notes(missing))
+    notes = (*gathered.notes(pictures), *_notes(missing, declaring))
     manuscript = Manuscript(
         title=one_line(package.title),
         author=one_line(package.author),
@@ -163,14 +163,14 @@ def _is_title_page(page: Page, package: _Package, *, first: bool) -> bool:
     return package.ours or words <= set(find_words(f"{package.title} {package.author}"))
 
 
-def _read_pages(archive: Archive, package: _Package, name: str) -> tuple[dict[str, Any], int]:
-    """The pages of the spine, parsed, by name; and how many are missing.
+def _read_pages(archive: Archive, package: _Package, name: str) -> tuple[dict[str, Any], int, int]:
+    """The pages of the spine, parsed, by name; how many are missing, and how many declare entities.
 
     Raises:
         Invalid: they are larger than a book.
     """
     roots: dict[str, Any] = {}
-    missing, size = 0, 0
+    missing, declaring, size = 0, 0, 0
     for item in dict.fromkeys(package.spine):
         if item.name not in archive:
             missing += 1
@@ -179,13 +179,16 @@ def _read_pages(archive: Archive, package: _Package, name: str) -> tuple[dict[st
         size += len(text)
         if size > files.MAX_TEXT_BYTES:
             raise Invalid(f"The pages of {name} are larger than {files.megabytes(files.MAX_TEXT_BYTES)}.")
+        declaring += "<!ENTITY" in text
         if (root := parse_markup(text, name)) is not None:
             roots[item.name] = root
-    return roots, missing
+    return roots, missing, declaring
 
 
-def _notes(missing: int) -> tuple[str, ...]:
+def _notes(missing: int, declaring: int) -> tuple[str, ...]:
     found = []
+    if declaring:
+        found.append(f"Left as they are written: the entities that {declaring:,} page(s) declare; none was looked up.")
     if missing:
         found.append(f"The book names {missing:,} page(s) that it does not hold: it may be damaged.")
     return tuple(found)
