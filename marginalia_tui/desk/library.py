@@ -16,9 +16,9 @@ FORMATS = (
     ("chat", "chat of SillyTavern, with swipes"),
     ("card", "character card (V2)"),
     ("text", "plain text"),
-    ("backup", "backup with all that belongs to the book"),
-    ("folder", "Markdown, a folder with a file for each part"),
-    ("longform", "the same for Longform in Obsidian"),
+    ("backup", "backup, with all of the book"),
+    ("folder", "Markdown, a file for each part"),
+    ("longform", "a project of Longform"),
 )
 """The formats by name, with the words for them."""
 

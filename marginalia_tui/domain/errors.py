@@ -57,6 +57,14 @@ class Locked(Refused):
         self.book = book
 
 
+class Occupied(Refused):
+    """A file is written only where none stands, unless it is said to be replaced; `place` is what stands there."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"{place} exists already: choose another name, or replace it with --force.")
+        self.place = place
+
+
 class Declined(Refused):
     """The author answered a question with no: nothing was changed."""
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from marginalia_tui.domain.errors import Refused
+from marginalia_tui.domain.errors import Occupied
 from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.widgets.dialogs import Confirm, Form
 from marginalia_tui.widgets.fields import Field
@@ -83,8 +83,8 @@ async def export_book(host: "Host", desk: "Desk", book: str, title: str) -> None
     format, path = str(answer["format"]), typed_path(str(answer["path"]))
     try:
         host.tell(await host.call(lambda: desk.library.take_out(book, path, format=format, force=False)))
-    except Refused as error:
-        if await host.ask(Confirm(f"{error.message} Write over it?", severity="replaces the file")):
+    except Occupied as error:
+        if await host.ask(Confirm(f"{error.place} exists already. Write over it?", severity="replaces the file")):
             host.tell(await host.call(lambda: desk.library.take_out(book, path, format=format, force=True)))
 
 

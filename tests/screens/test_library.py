@@ -149,6 +149,23 @@ def test_export_asks_before_it_writes_over_a_file(home: Path, tmp_path: Path) ->
     assert "There were twelve; the lamp had shown eleven." in (tmp_path / "the-lamp.md").read_text()
 
 
+def test_export_asks_nothing_where_nothing_may_be_written_over(home: Path, tmp_path: Path) -> None:
+    lamp_home(home)
+    (home / "settings.json").write_text(f'{{"export_folder": "{tmp_path}"}}')
+    (tmp_path / "other.md").write_text("what was there")
+    (tmp_path / "the-lamp.md").symlink_to(tmp_path / "other.md")
+
+    async def steps(rig: Rig) -> None:
+        await rig.press("x")
+        await rig.reach(Form)
+        await rig.press("ctrl+s")
+        await rig.until(lambda: any("is a link" in notice for notice in rig.notices))
+        await rig.reach(LibraryScreen)
+
+    play(home, steps, size=(140, 30))
+    assert (tmp_path / "other.md").read_text() == "what was there"
+
+
 def test_notes_of_an_import_are_shown(home: Path, tmp_path: Path) -> None:
     folder = tmp_path / "texts"
     folder.mkdir()

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from marginalia_tui.domain.errors import Invalid, NotFound, Refused
+from marginalia_tui.domain.errors import Invalid, NotFound, Occupied, Refused
 
 MAX_TEXT_BYTES = 64 * 1024 * 1024
 """The largest text that is read: some forty long novels."""
@@ -138,7 +138,7 @@ def check_target(path: Path, force: bool) -> None:
     except OSError as error:
         raise _writing_failed(path, error) from error
     if exists and not force:
-        raise Refused(f"{shown(path)} exists already: choose another name, or replace it with --force.")
+        raise Occupied(shown(path))
 
 
 def _write(data: bytes, file: BinaryIO) -> None:
@@ -178,7 +178,7 @@ def _move(made: Path, path: Path, force: bool) -> None:
     try:
         os.link(made, path, follow_symlinks=False)
     except FileExistsError as error:
-        raise Refused(f"{shown(path)} exists already: choose another name, or replace it with --force.") from error
+        raise Occupied(shown(path)) from error
     except OSError:
         # A disk without hard links: the check and the move are two steps there.
         check_target(path, force)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from marginalia_tui.domain.errors import Invalid, Refused
+from marginalia_tui.domain.errors import Invalid, Occupied, Refused
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.encoding import clean, decode
@@ -314,7 +314,7 @@ def may_replace(path: Path, force: bool, written: Callable[[], set[str]]) -> boo
     if not present:
         return False
     if not force:
-        raise Refused(f"{shown(path)} exists already: choose another name, or replace it with --force.")
+        raise Occupied(shown(path))
     if strangers := present - written():
         raise Refused(f"{shown(path)} holds {min(strangers)!r}, which is not from an export: choose another folder.")
     return True
