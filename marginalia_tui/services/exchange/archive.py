@@ -22,8 +22,8 @@ MAX_READ = 256 * 1024 * 1024
 """Bytes that are read of all entries together."""
 MAX_RATIO = 150
 """How much larger than packed an entry may be; prose packs to a third."""
-_SMALL = 1024 * 1024
-"""Bytes up to which the ratio is of no matter."""
+_SMALL = 8 * 1024 * 1024
+"""Bytes up to which the ratio is of no matter: a long part may say the same again and again."""
 
 
 class Archive:

@@ -153,3 +153,10 @@ def test_the_text_of_prose_is_the_same_after_an_epub(tmp_path: Path) -> None:
     read = read_manuscript(path)
     assert read.format == "epub"
     assert read.manuscript == book
+
+
+@pytest.mark.parametrize("format", ["epub", "docx"])
+def test_a_part_of_two_megabytes_that_says_the_same_again_is_no_bomb(tmp_path: Path, format: str) -> None:
+    book = a_manuscript("The lamp was lit at dusk. " * 80_000, "short")
+    write_manuscript(book, format, tmp_path / "out")
+    assert words_of(read_manuscript(tmp_path / "out").manuscript) == words_of(book)
