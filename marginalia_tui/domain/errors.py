@@ -60,6 +60,8 @@ class Locked(Refused):
 class Occupied(Refused):
     """A file is written only where none stands, unless it is said to be replaced; `place` is what stands there."""
 
+    kind = "occupied"
+
     def __init__(self, place: str) -> None:
         super().__init__(f"{place} exists already: choose another name, or replace it with --force.")
         self.place = place
