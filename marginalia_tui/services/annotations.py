@@ -19,6 +19,8 @@ from marginalia_tui.store.space import Space, WritableSpace
 OPEN, DONE, DISMISSED, ORPHANED = "open", "done", "dismissed", "orphaned"
 STATUSES = (OPEN, DONE, DISMISSED)
 """What a note is set to; whether an open one is orphaned follows from the text."""
+BY = "author"
+"""The key of the data of a note under which the name of the person stands that made it, if not the author."""
 LONGEST_TYPE = 40
 """Characters of a type."""
 
@@ -62,6 +64,12 @@ class Passage(TypedDict):
     start: int
     end: int
     basis: str
+
+
+def made_by(annotation: Annotation) -> str:
+    """The name of the person that made a note; empty for the author, a model, an agent."""
+    name = annotation.attributes.get(BY)
+    return name if isinstance(name, str) else ""
 
 
 def note_uuids(space: Space, book: str) -> list[str]:

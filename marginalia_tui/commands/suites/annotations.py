@@ -40,6 +40,8 @@ class NoteRow(Result):
     """There and true when the passage is another one than the note was made on."""
     text: str
     source: str
+    by: str | None = None
+    """The person that made it, if not the author."""
 
 
 class NoteList(Page):
@@ -119,6 +121,7 @@ def _row(opened: OpenBook, note: Note, numbers: dict[str, int], text: str) -> No
         changed=True if place and place.changed else None,
         text=first_words(value.text, SHOWN),
         source=value.source,
+        by=annotations.made_by(value) or None,
     )
 
 
@@ -130,6 +133,7 @@ class FullNote(Result):
     status: str
     type: str
     source: str
+    by: str | None = None
     model: str | None = None
     to_prompt: bool
     position: int
@@ -174,6 +178,7 @@ def get_annotation(ctx: Context, annotation: AnnotationRef) -> FullNote:
             status=note.status,
             type=value.type,
             source=value.source,
+            by=annotations.made_by(value) or None,
             model=value.model or None,
             to_prompt=value.to_prompt,
             position=opened.depths[value.part],

@@ -17,7 +17,7 @@ from marginalia_tui.domain.clock import Clock
 from marginalia_tui.domain.errors import Invalid, Refused
 from marginalia_tui.domain.items import Annotation, Book, Image, Part
 from marginalia_tui.domain.words import count_words
-from marginalia_tui.services.annotations import DONE, OPEN, notes_of_book
+from marginalia_tui.services.annotations import BY, DONE, OPEN, made_by, notes_of_book
 from marginalia_tui.services.backup import take
 from marginalia_tui.services.backup_read import Backup, is_backup, read_backup
 from marginalia_tui.services.backup_restore import restore_as_new
@@ -161,8 +161,6 @@ def _ready_backup(uuid: str, backup: Backup, title: str | None) -> ReadyBook:
 
 MAX_PICTURES = 512 * 1024 * 1024
 """Bytes of the pictures of a file that is written: they are in memory together."""
-BY = "author"
-"""The key of the data of a note under which the name of its author stands, when it is not that of the book."""
 _FIELDS = ("title", "text", "instructions", "scene", "pov", "present", "model")
 
 
@@ -312,9 +310,8 @@ def _remarks(space: Space, book: str, active: Collection[str]) -> tuple[dict[str
         if why:
             others[why] = others.get(why, 0) + 1
             continue
-        by = each.attributes.get(BY)
         start, end = (0, 0) if note.whole or note.place is None else (note.place.start, note.place.end)
-        author = by if isinstance(by, str) else each.model or ("" if each.source == "author" else each.source)
+        author = made_by(each) or each.model or ("" if each.source == "author" else each.source)
         remark = Remark(text=each.text, start=start, end=end, author=author, created=each.created)
         found.setdefault(each.part, []).append(remark)
     return found, dict(sorted(others.items()))

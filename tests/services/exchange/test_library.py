@@ -7,6 +7,7 @@ import pytest
 from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.domain.words import count_words
+from marginalia_tui.services.annotations import made_by, notes_of_book
 from marginalia_tui.services.books import list_books
 from marginalia_tui.services.exchange.importer import read_manuscript
 from marginalia_tui.services.exchange.library import export_book, import_book, manuscript_of
@@ -133,7 +134,12 @@ def test_comments_of_a_document_are_notes_on_their_parts(store: Store, tmp_path:
     assert made.notes == ("Taken as notes: 1 comment(s).",)
     with store.read() as tx:
         found = manuscript_of(tx, made.uuid)
-    assert [[(note.author, note.text) for note in each.remarks] for each in found.chapters] == [[("Ed", "Is it?")], []]
+        (note,) = notes_of_book(tx.space(LIBRARY), made.uuid)
+    assert [[(each.author, each.text) for each in chapter.remarks] for chapter in found.chapters] == [
+        [("Ed", "Is it?")],
+        [],
+    ]
+    assert (made_by(note.annotation), note.annotation.source) == ("Ed", "author")
     for format in ("docx", "longform"):
         written = export_book(store, made.uuid, format, tmp_path / f"out.{format}")
         assert written.size > 0
