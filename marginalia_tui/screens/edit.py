@@ -60,6 +60,8 @@ class EditScreen(WritingScreen):
         self.book_title = book
         self._offset = offset
         self._begin = (editing.title if title is None else title, editing.text if text is None else text)
+        # Held, and not looked for: words are counted and drafts kept while the screen is taken away.
+        self._title_line = LineInput(self._begin[0], placeholder="the title of the part", id="part-title")
         self._saved = (editing.title, editing.text)
         self._kept = self._begin
         self._words = 0
@@ -69,7 +71,7 @@ class EditScreen(WritingScreen):
     def body(self) -> ComposeResult:
         """The title and the text."""
         with Vertical(id="sheet"):
-            yield LineInput(self._begin[0], placeholder="the title of the part", id="part-title")
+            yield self._title_line
             yield self.area
         yield self.bar
 
@@ -81,7 +83,7 @@ class EditScreen(WritingScreen):
     @property
     def content(self) -> tuple[str, str]:
         """Title and text as they are now."""
-        return self.query_one("#part-title", LineInput).content, self.area.content
+        return self._title_line.content, self.area.content
 
     @property
     def changed(self) -> bool:
@@ -166,7 +168,7 @@ class EditScreen(WritingScreen):
 
     def action_title(self) -> None:
         """Goes to the title, or back to the text."""
-        line = self.query_one("#part-title", LineInput)
+        line = self._title_line
         to_title = not line.has_focus
         # The title is not seen while only the text is.
         self.set_class(to_title, "-titling")

@@ -36,6 +36,20 @@ def test_save(home: Path) -> None:
     play(home, steps)
 
 
+def test_words_that_are_counted_while_the_editor_goes_do_no_harm(home: Path) -> None:
+    lamp_home(home)
+
+    async def steps(rig: Rig) -> None:
+        screen = await open_editor(rig)
+        # A screen that is taken away is without its fields before it is gone itself.
+        await screen.query_one("#sheet").remove()
+        await screen._count()
+        await screen._keep()
+        assert screen.content == ("The Lamp", "The lamp went out at nine.\n\nNobody lit it again, for the *oil* was gone.")
+
+    play(home, steps)
+
+
 def test_the_title_is_edited_beside_the_text(home: Path) -> None:
     lamp_home(home)
 
