@@ -5,6 +5,7 @@ as deep as their author likes.
 """
 
 from collections.abc import Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
 
 import orjson
 from sqlalchemy import Connection, select
@@ -40,6 +41,18 @@ def books_with_lore(connection: Connection, space_id: int, lorebooks: Iterable[s
         for child in orjson.loads(subbooks):
             above.setdefault(child, []).append(uuid)
     return _books(connection, space_id, "lorebook", closure(lorebooks, above))
+
+
+def below_itself(connection: Connection, space_id: int, lorebooks: Iterable[str]) -> str | None:
+    """One of the lorebooks that stands below itself, however deep, those in the trash too; None: none does."""
+    column = tables.lorebook.c
+    query = select(column.uuid, column.subbooks).where(column.space_id == space_id, column.subbooks.is_not(None))
+    below: dict[str, list[str]] = {uuid: orjson.loads(subbooks) for uuid, subbooks in connection.execute(query)}
+    try:
+        TopologicalSorter(below).prepare()
+    except CycleError:
+        return next((uuid for uuid in lorebooks if uuid in closure(below.get(uuid, ()), below)), None)
+    return None
 
 
 def books_in_folders(connection: Connection, space_id: int, folders: Iterable[str]) -> set[str]:

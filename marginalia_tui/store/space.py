@@ -13,7 +13,7 @@ import orjson
 from sqlalchemy import Executable, Row, delete, func, select, update
 from sqlalchemy.dialects.sqlite import insert
 
-from marginalia_tui.domain.errors import Invalid, Locked, NotFound
+from marginalia_tui.domain.errors import Invalid, Locked, NotFound, Refused
 from marginalia_tui.domain.guard import may_write
 from marginalia_tui.domain.items import (
     KINDS,
@@ -231,6 +231,7 @@ class WritableSpace(Space):
         Raises:
             Locked: an agent holds the book.
             Invalid: a value can't be stored, or an item is given twice.
+            Refused: a lorebook would stand below itself.
         """
         bodies: dict[bytes, str] = {}
         wanted: dict[ItemKey, Cells | None] = {}
@@ -323,6 +324,7 @@ class WritableSpace(Space):
                     self._count(cells, counts)
                 self.connection.execute(_upsert(kind), cells)
             self._remove(kind, [new.key[1] for new in of_kind if new.cells is None])
+        self._check_circles([new.key[1] for new in news if new.kind == Lorebook.KIND and new.cells is not None])
         for book in books:
             self.write_tx.touch("book", book)
         return [new.key[1] for new in news]
@@ -384,6 +386,13 @@ class WritableSpace(Space):
         known = {**counts, **get_counts(self.connection, {part["text"] for part in parts} - {None, *counts})}
         for part in parts:
             part["words"], part["chars"] = known.get(part["text"], (0, 0))
+
+    def _check_circles(self, lorebooks: Sequence[str]) -> None:
+        """Commands look ahead; this holds for what brings back an earlier state or a part of a review, too."""
+        uuid = reach.below_itself(self.connection, self.id, lorebooks) if lorebooks else None
+        if uuid is not None:
+            name = self.get(Lorebook, uuid).name
+            raise Refused(f"The lorebook {name!r} would stand below itself: take it out of those below it first.")
 
     def _check_lock(self, books: Iterable[str]) -> None:
         run = tables.run.c

@@ -35,3 +35,15 @@ def test_what_another_book_added_to_a_lorebook_does_not_go_with_its_making(world
     other.run("/undo")
     assert world.run("/undo")["step"] == "Create a lorebook"
     assert integrity.check(world.store) == []
+
+
+def test_undo_closes_no_circle_of_lorebooks(world: World, lore: LoreWorld) -> None:
+    world.run("/remove-subbook Places People")
+    other = World(world.store, lore["Another"], [])
+    other.run("/unlink-lorebook")
+    other.run("/link-lorebook World")
+    other.run("/add-subbook People Places")
+    with pytest.raises(Refused, match="'Places' would stand below itself"):
+        world.run("/undo")
+    other.run("/undo")
+    assert world.run("/undo")["step"] == "Take a lorebook out of another"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from marginalia_tui.domain.errors import Locked
+from marginalia_tui.domain.errors import Locked, Refused
 from marginalia_tui.domain.items import Annotation, Book, Entry, Folder, Item, Lorebook, Part, Summary
 from marginalia_tui.store import history, reach
 from marginalia_tui.store.space import LIBRARY
@@ -62,11 +62,24 @@ def test_a_tree_of_lorebooks_is_read_level_by_level_each_once(store: Store, libr
         assert reach.books_in_folders(tx.connection, LIBRARY, ["land"]) == set()
 
 
-def test_a_circle_of_lorebooks_ends(store: Store, library: None) -> None:
-    put(store, replace(DEEP, subbooks=("root",)))
+def test_a_circle_of_lorebooks_ends(store: Store, library: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though none can be made any more."""
+    with monkeypatch.context() as patch:
+        patch.setattr(reach, "below_itself", lambda *_: None)
+        put(store, replace(DEEP, subbooks=("root",)))
     with store.read() as tx:
         assert reach.lore_tree(tx.connection, LIBRARY, "deep") == ["deep", "root", "shared", "harbour"]
         assert reach.books_with_lore(tx.connection, LIBRARY, ["harbour"]) == {"held", "free"}
+
+
+def test_no_lorebook_comes_to_stand_below_itself(store: Store, library: None) -> None:
+    """The gateway refuses it whoever writes: undo, a review, a backup. The other way round is no circle."""
+    for wrong in (replace(DEEP, subbooks=("root",)), replace(DEEP, subbooks=("deep",))):
+        before = see(store)
+        with pytest.raises(Refused, match=r"lorebook 'Deep' would stand below itself"):
+            put(store, wrong)
+        assert see(store) == before
+    put(store, replace(SHARED, subbooks=()), replace(DEEP, subbooks=("shared",)))
 
 
 def test_a_chain_of_5_000_lorebooks_and_folders_is_no_recursion(store: Store) -> None:
