@@ -127,6 +127,10 @@ def _book(
         replace(chapter, text=trim_blank_lines(_REMARK.sub("", chapter.text))) if ids else chapter
         for chapter, ids in zip(found.chapters, called, strict=True)
     ]
+    if len(chapters) > 1 and called[0] and not chapters[0].title and not chapters[0].text:
+        # Comments on a title page are no part of their own.
+        called[1][:0] = called.pop(0)
+        del chapters[0]
     made = tuple(gathered.settle(chapter) for chapter in with_notes(chapters, notes))
     return replace(found, chapters=made), called
 
@@ -251,13 +255,14 @@ def _without_front(paras: list[Para], about: _About) -> list[Para]:
     if titles > 1:
         return [replace(para, role="heading", level=1) if para.role == "title" else para for para in paras]
     number = 0
-    while number < len(paras) and paras[number].role in (*_FRONT, "gap"):
+    while number < len(paras) and paras[number].role in (*_FRONT, "gap", "remark"):
         number += 1
+    remarks = [para for para in paras[:number] if para.role == "remark"]
     front = {role: [one_line(para.text) for para in paras[:number] if para.role == role] for role in _FRONT}
     about.title = " ".join(front["title"])[:MAX_TITLE].strip() or about.title
     about.author = ", ".join(front["author"]) or about.author
     about.extra |= {role: " ".join(front[role]) for role in ("subtitle", "date") if front[role]}
-    return paras[number:]
+    return [*remarks, *paras[number:]]
 
 
 def _with_headings(paras: list[Para]) -> tuple[list[Para], str]:

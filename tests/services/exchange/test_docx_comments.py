@@ -22,7 +22,7 @@ from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
 from tests.support.books import add_book
-from tests.support.documents import HEADINGS, docx, p, r
+from tests.support.documents import HEADINGS, docx, p, r, style
 
 AT = 1_704_463_200_000_000
 
@@ -106,6 +106,17 @@ def test_a_comment_in_a_title_is_on_the_whole_part_and_one_without_words_is_coun
     book, notes = read(tmp_path, body, comment("Title?") + comment("", key="5"))
     assert quotes(book) == [[("Title?", "")]]
     assert notes == ("Taken as notes: 1 comment(s).", "Left out: 2 comment(s) without words.")
+
+
+def test_comments_on_a_title_page_are_on_the_first_part(tmp_path: Path) -> None:
+    body = p(begin(), "The Ferry", finish(), style="T") + p("Ada", begin("5"), finish("5"), style="A")
+    body += p("One", style="H1") + p("a")
+    path = tmp_path / "in.docx"
+    styles = HEADINGS + style("A", "Author")
+    path.write_bytes(docx(body, styles=styles, comments=comment("x") + comment("y", key="5")))
+    book, _ = read_docx(path)
+    assert (book.title, book.author, [each.title for each in book.chapters]) == ("The Ferry", "Ada", ["One"])
+    assert quotes(book) == [[("x", ""), ("y", "")]]
 
 
 def test_comments_that_are_resolved_come_in_as_done(tmp_path: Path) -> None:
