@@ -129,7 +129,7 @@ def _book(
     ]
     if len(chapters) > 1 and called[0] and not chapters[0].title and not chapters[0].text:
         # Comments on a title page are no part of their own.
-        called[1][:0] = called.pop(0)
+        called[:2] = [called[0] + called[1]]
         del chapters[0]
     made = tuple(gathered.settle(chapter) for chapter in with_notes(chapters, notes))
     return replace(found, chapters=made), called
