@@ -183,6 +183,11 @@ def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_page(home: Path, 
         await rig.press("enter")
         await rig.until(lambda: rig.sees("Nobody lit it again") and screen.panel.name_shown is None)
         assert screen.page.has_focus
+        # From the page too, which comes back behind it.
+        await rig.press("h")
+        await rig.until(lambda: rig.sees("1 version of part 1") and not screen.query_one("#reader").display)
+        await rig.press("escape")
+        await rig.until(lambda: screen.page.has_focus and rig.sees("Nobody lit it again"))
 
     play(home, steps, size=size)
 
