@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding
+from textual.dom import DOMNode
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
@@ -166,7 +167,11 @@ class KeyLine(Widget):
     def _keys(self) -> list[tuple[str, Binding, Any]]:
         """The bindings that are shown, those of the focus first, each with its first key."""
         found: dict[tuple[str, str], tuple[str, Binding, Any]] = {}
-        for active in self.screen.active_bindings.values():
+        active_keys = self.screen.active_bindings
+        # A key that goes before one of the focus stands in its place there: here each owner's keys stay together.
+        owners = [owner for owner, _ in self.screen._modal_binding_chain]
+        for key in sorted(active_keys, key=lambda each: _rank(each, active_keys[each].node, owners)):
+            active = active_keys[key]
             binding = active.binding
             if binding.show and active.enabled:
                 known = (binding.action, binding.description)
@@ -180,6 +185,12 @@ class KeyLine(Widget):
             if start <= event.x < end:
                 await self.app.run_action(action, node)
                 return
+
+
+def _rank(key: str, owner: DOMNode, owners: list[DOMNode]) -> tuple[int, int]:
+    """The focus before the screen and the app; then as the owner has its keys."""
+    place = next(place for place, each in enumerate(owners) if each is owner)
+    return place, list(owner._bindings.key_to_bindings).index(key)
 
 
 class TooSmall(Static):

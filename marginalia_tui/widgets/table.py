@@ -83,7 +83,25 @@ def widths(columns: Sequence[Column], rows: Sequence[Row], room: int) -> list[in
             share = min(share, room - sum(given) - max(0, len(shown) - 1))
             given[number] += max(0, share)
         spare = room - sum(given) - max(0, len(shown) - 1)
-    return given
+    return _levelled(wanted, given)
+
+
+def _levelled(wanted: Sequence[int], given: Sequence[int]) -> list[int]:
+    """The same cells: what a column has and does not need goes to those that are cut off."""
+    lacking = [number for number, size in enumerate(given) if 0 < size < wanted[number]]
+    if not lacking:
+        return list(given)
+    levelled = [min(size, need) for size, need in zip(given, wanted, strict=True)]
+    spare = sum(given) - sum(levelled)
+    while spare and lacking:
+        for number in lacking[:spare]:
+            levelled[number] += 1
+        spare -= len(lacking[:spare])
+        lacking = [number for number in lacking if levelled[number] < wanted[number]]
+    if spare:
+        widest = max(range(len(given)), key=lambda number: given[number] - levelled[number])
+        levelled[widest] += spare
+    return levelled
 
 
 class Table(RowView):

@@ -164,3 +164,11 @@ def test_column_widths_fit(room: int) -> None:
 def test_columns_without_growth_keep_their_width() -> None:
     columns = (Column("A", width=5), Column("B"))
     assert widths(columns, [Row("x", ("1", "four"))], 80) == [5, 4]
+
+
+def test_a_column_with_room_to_spare_gives_it_to_one_that_is_cut_off() -> None:
+    columns = [Column("Title", grow=3, minimum=8), Column("Tags", grow=1, minimum=4), Column("n", "right")]
+    rows = [Row("x", ("The Lamp", "light, oil, stair", "3"))]
+    assert widths(columns, rows, 32) == [12, 17, 1]
+    assert widths(columns, rows, 24) == [8, 13, 1]
+    assert widths(columns, [Row("x", ("The Lamp", "oil", "3"))], 32) == [21, 8, 1]
