@@ -15,7 +15,8 @@ from marginalia_tui.services.exchange.blocks import (
     table_cell,
     text_of,
 )
-from marginalia_tui.services.exchange.docx_inline import Inlines, Line, placed_note
+from marginalia_tui.services.exchange.docx_inline import Inlines, placed_note
+from marginalia_tui.services.exchange.docx_line import Line
 from marginalia_tui.services.exchange.docx_remarks import bare, moved
 from marginalia_tui.services.exchange.docx_static import PART_MARK, TEXT_MARK
 from marginalia_tui.services.exchange.docx_styles import (
