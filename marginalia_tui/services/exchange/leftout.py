@@ -50,7 +50,8 @@ def _notes(book: Manuscript, format: Format) -> list[str]:
     lost = 0 if format in WITH_REMARKS else sum(len(each.remarks) for each in book.chapters)
     counts = {**({"open": lost} if lost else {}), **book.other_remarks}
     told = ", ".join(f"{count:,} {why}" for why, count in counts.items())
-    return [f"Not in the file: {_some(sum(counts.values()), 'note')} on passages ({told})."] if told else []
+    notes = _some(sum(counts.values()), "note on a passage", "notes on passages")
+    return [f"Not in the file: {notes} ({told})."] if told else []
 
 
 def _beside_the_prose(book: Manuscript) -> list[str]:

@@ -261,7 +261,7 @@ def test_open_notes_of_the_library_go_out_and_come_in_and_the_others_are_told(st
         settled = create(space, parts[1].uuid, "Nobody saw it.", Draft("Old.", 0, 6))
         resolve(space, settled.uuid, "done")
     told = export_book(store, book, "docx", tmp_path / "out.docx").notes
-    assert told == ("Not in the file: 1 note on passages (1 done).",)
+    assert told == ("Not in the file: 1 note on a passage (1 done).",)
     told = export_book(store, book, "markdown", tmp_path / "out.md").notes
     assert told == ("Not in the file: 3 notes on passages (2 open, 1 done).",)
     made = import_book(store, tmp_path / "out.docx")
