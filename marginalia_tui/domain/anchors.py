@@ -119,7 +119,12 @@ class Anchors:
             low = max((each.new_end for each in around if each.old_end <= start), default=0)
         if last.old_end < end and self._is_edge(around, end):
             high = min((each.new for each in around if each.old >= end), default=len(self.text))
-        return Anchored(low, high, self.text[low:high] != self.basis[start:end])
+        quote = self.basis[start:end]
+        # A passage that begins or ends inside of a word may stand there whole, beside what was joined to that word.
+        first_place = max(0, low - len(quote) + 1)
+        near = [first_place + each for each in _places(self.text[first_place : high + len(quote) - 1], quote)]
+        whole = min(near, key=lambda each: abs(each - low), default=None)
+        return Anchored(low, high, True) if whole is None else Anchored(whole, whole + len(quote), False)
 
     def _is_edge(self, around: Iterable[_Block], place: int) -> bool:
         """Whether a place of the basis is where a stretch that both have begins or ends."""

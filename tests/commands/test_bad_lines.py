@@ -249,7 +249,7 @@ VALUES = [
 GOOD = {"part": "1", "branch": "1", "command": "help", "topic": "start", "text": "lamp", "choice": "text"}
 GOOD |= {"integer": "1", "boolean": "false"}
 GOOD |= {"lorebook": "1", "entry": "1", "annotation": "1", "folder": "1", "gone": "1", "backup": "1"}
-GOOD |= {"file": "picture.png"}
+GOOD |= {"file": "picture.png", "image": "map.png"}
 ALL = list(DISPATCHER.registry)
 
 

@@ -1,5 +1,6 @@
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -214,14 +215,19 @@ def test_count_tokens(world: World) -> None:
         world.run("/count-tokens 1 text")
 
 
-def test_readers_write_nothing(world: World) -> None:
+def test_readers_write_nothing(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the files that some write are no part of the book
     before = world.journal()
     for definition in DISPATCHER.registry:
         if definition.read_only:
-            needed = [each for each in definition.parameters if each.required]
+            needed = {
+                each.name: definition.name if each.type == "file" else "1"
+                for each in definition.parameters
+                if each.required
+            }
             # There is no first note, summary or entry here.
             with suppress(NotFound):
-                DISPATCHER.run(definition.name, {each.name: "1" for each in needed}, world.author)
+                DISPATCHER.run(definition.name, needed, world.author)
     assert world.journal() == before
 
 

@@ -2,7 +2,7 @@ import random
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from marginalia_tui.domain.anchors import Anchored, Anchors, anchor
@@ -130,6 +130,8 @@ def test_an_unchanged_passage_is_found_letter_for_letter_whatever_is_edited_arou
 
 
 @given(TEXTS, TEXTS, TEXTS)
+@example("lamp", "", "lamp rain lamp")
+@example("lamp", "lamp", "lamp rain lamp")
 def test_an_edit_above_moves_even_a_passage_with_common_words(above: str, between: str, rest: str) -> None:
     basis = between + "lamp rain lamp" + rest
     found = anchor(basis, len(between), len(between) + 14, above + basis)

@@ -128,9 +128,9 @@ def export_book(
     if not path.strip():
         raise Invalid("Name the file or the folder to write.")
     target = typed_path(path)
-    wanted = format or written_format(target.suffix)
     with ctx.scope.store.read() as tx:
         found = find_book(tx, book.strip() or ctx.scope.open_book)
+    wanted = format or written_format(target.suffix)
     ctx.status("Writing the book")
     made = write_book(ctx.scope.store, found.uuid, wanted, target, force=replace)
     return BookExported(file=str(made.path), bytes=made.size, title=found.title, format=wanted, notes=list(made.notes))
