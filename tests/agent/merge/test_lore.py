@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from marginalia_tui.agent.merge.fields import merge_sets
 from marginalia_tui.agent.merge.model import FieldType, Picks, value_words
+from marginalia_tui.domain.errors import Refused
 from marginalia_tui.domain.items import Annotation, Book, Entry, Item, Lorebook, Part, Summary
 from marginalia_tui.store.space import WritableSpace
 from marginalia_tui.store.spaces import copy_book
@@ -181,3 +183,17 @@ def test_a_part_that_is_deleted_takes_what_the_author_noted_on_it(store: Store) 
     assert "part:b" in desk.apply_all().applied
     with store.read() as tx:
         assert tx.space(1).find(Annotation, "late") is None
+
+
+def test_half_of_a_turned_order_of_lorebooks_closes_no_circle(store: Store) -> None:
+    """What stood above another lorebook stands below it: both changes or none, and the whole is no circle."""
+    desk = Desk(store, chain("a"))
+    above, below = (Lorebook(uuid=name, name=name, created=1) for name in ("above", "below"))
+    write(desk.author, replace(above, subbooks=("below",)), below, replace(desk.author.read_book(), lorebook="above"))
+    desk.start_again()
+    write(desk.agent, above, replace(below, subbooks=("above",)))
+    before = desk.journal_length()
+    with pytest.raises(Refused, match="'below' would stand below itself"):
+        desk.pick("lorebook:below")
+    assert desk.journal_length() == before
+    assert len(desk.apply_all().applied) == 2
