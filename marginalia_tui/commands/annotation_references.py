@@ -13,9 +13,9 @@ from marginalia_tui.commands.definition import Param
 from marginalia_tui.commands.passages import closest_passage, find_passage
 from marginalia_tui.commands.patterns import around, first_words
 from marginalia_tui.commands.references import OpenBook, Reference
-from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.domain.errors import Ambiguous, Invalid, NotFound
 from marginalia_tui.domain.items import Annotation
+from marginalia_tui.domain.sentences import counted, listed, quoted
 from marginalia_tui.services.annotations import note_uuids
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")

@@ -19,8 +19,8 @@ from pydantic import ValidationError
 from marginalia_tui.commands.context import Context
 from marginalia_tui.commands.definition import CommandDefinition, Form, Parameter
 from marginalia_tui.commands.registry import nearest
-from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.domain.errors import Invalid
+from marginalia_tui.domain.sentences import counted, listed, quoted
 
 _HALF = re.compile("[\ud800-\udfff]")
 """A lone surrogate: JSON can write one, no file and no database can hold it."""

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from marginalia_tui.commands.definition import Param
 from marginalia_tui.commands.results import Prose, Result
-from marginalia_tui.commands.sentences import counted
+from marginalia_tui.domain.sentences import counted
 
 T = TypeVar("T")
 

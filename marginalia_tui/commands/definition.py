@@ -4,13 +4,14 @@ Made by `declare.define` from the functions of a suite, and read by everybody: t
 tools of an agent. Outside, a parameter is camelCase (`maxHits`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
 
 
 class Severity(IntEnum):
@@ -233,3 +234,8 @@ class CommandDefinition:
             "async": self.long,
             "for_agents": self.for_agents,
         }
+
+
+def parameter_names(names: Iterable[str]) -> str:
+    """Some parameters as they are called outside: `text, lookBack`."""
+    return ", ".join(to_camel(name) for name in names)

@@ -13,7 +13,7 @@ from marginalia_tui.commands.arguments import form_so_far, misfit
 from marginalia_tui.commands.definition import CommandDefinition, Form, Parameter
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.registry import Registry, nearest
-from marginalia_tui.commands.sentences import counted, either, quoted
+from marginalia_tui.domain.sentences import counted, either, quoted
 
 
 @dataclass(frozen=True, slots=True)

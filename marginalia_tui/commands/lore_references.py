@@ -16,10 +16,10 @@ from rapidfuzz import fuzz, process
 from marginalia_tui.commands.context import Context
 from marginalia_tui.commands.definition import Param
 from marginalia_tui.commands.references import SHORTEST_PREFIX, OpenBook, Reference, open_book
-from marginalia_tui.commands.sentences import listed, quoted
 from marginalia_tui.domain.errors import Ambiguous, Invalid, NotFound
 from marginalia_tui.domain.items import Entry, Lorebook
 from marginalia_tui.domain.lore import LoreRow, LoreTree
+from marginalia_tui.domain.sentences import listed, quoted
 from marginalia_tui.services import lore
 from marginalia_tui.store.space import Space
 

@@ -7,8 +7,8 @@ too little, and whether the pattern is right is left to the engine.
 
 import re
 
-from marginalia_tui.commands.sentences import quoted
 from marginalia_tui.domain.errors import Invalid
+from marginalia_tui.domain.sentences import quoted
 
 LARGEST = 50_000
 """Steps that a pattern may be written out to."""

@@ -16,8 +16,8 @@ from pydantic import Field
 
 from marginalia_tui.commands.definition import Param
 from marginalia_tui.commands.pattern_guard import check_pattern
-from marginalia_tui.commands.sentences import quoted
 from marginalia_tui.domain.errors import Invalid, Refused
+from marginalia_tui.domain.sentences import quoted
 
 SECONDS = 30.0
 """The time that one command may search."""

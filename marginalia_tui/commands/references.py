@@ -16,9 +16,9 @@ from rapidfuzz import fuzz, process
 
 from marginalia_tui.commands.context import Context
 from marginalia_tui.commands.definition import Param
-from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.domain.errors import Ambiguous, Invalid, NotFound
 from marginalia_tui.domain.items import Book, Part
+from marginalia_tui.domain.sentences import counted, listed, quoted
 from marginalia_tui.domain.tree import PartRow, StoryTree
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.store.space import Space

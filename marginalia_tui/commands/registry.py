@@ -13,8 +13,8 @@ from rapidfuzz import fuzz, process
 from marginalia_tui.commands.declare import define, is_command, name_of
 from marginalia_tui.commands.definition import CommandDefinition
 from marginalia_tui.commands.line import CommandLine
-from marginalia_tui.commands.sentences import either, quoted
 from marginalia_tui.domain.errors import Invalid, NotFound
+from marginalia_tui.domain.sentences import either, quoted
 
 Suite = ModuleType | Callable[..., object]
 """A module with commands, or one command."""

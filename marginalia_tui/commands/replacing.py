@@ -14,8 +14,8 @@ from marginalia_tui.commands.definition import Param
 from marginalia_tui.commands.omissions import new_omissions
 from marginalia_tui.commands.patterns import Pattern, Search, around
 from marginalia_tui.commands.results import Result
-from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.domain.errors import Invalid, Refused
+from marginalia_tui.domain.sentences import counted, quoted
 
 MAX_HITS = 1_000
 SAMPLES = 5

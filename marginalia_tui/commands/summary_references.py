@@ -11,8 +11,8 @@ from typing import Annotated
 from marginalia_tui.commands.definition import Param
 from marginalia_tui.commands.references import OpenBook, Reference
 from marginalia_tui.commands.results import PartHandle, Result, SummaryHandle
-from marginalia_tui.commands.sentences import counted, listed
 from marginalia_tui.domain.errors import NotFound
+from marginalia_tui.domain.sentences import counted, listed
 from marginalia_tui.domain.summaries import Block, BookSummaries, newly_outdated
 from marginalia_tui.services.summaries import read_again, read_summaries
 from marginalia_tui.store.space import Space

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from marginalia_tui.commands.sentences import counted
 from marginalia_tui.desk.shelf import Shelf, list_shelf
 from marginalia_tui.domain.paths import typed_path
+from marginalia_tui.domain.sentences import counted
 from marginalia_tui.services import books
 from marginalia_tui.studio import Studio
 

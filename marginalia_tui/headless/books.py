@@ -9,9 +9,9 @@ from marginalia_tui.commands.control import Control
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.render import to_plain
 from marginalia_tui.commands.results import to_data
-from marginalia_tui.commands.sentences import counted
 from marginalia_tui.domain.errors import Invalid, MarginaliaError
 from marginalia_tui.domain.paths import typed_path
+from marginalia_tui.domain.sentences import counted
 from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.headless.output import print_error, print_json, print_text, table, write_aside
 from marginalia_tui.services.books import find_book, list_books

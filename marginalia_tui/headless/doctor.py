@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from marginalia_tui import __version__
-from marginalia_tui.commands.sentences import counted
 from marginalia_tui.domain.errors import MarginaliaError
+from marginalia_tui.domain.sentences import counted
 from marginalia_tui.headless.output import print_json, print_text
 from marginalia_tui.services.compacting import compact
 from marginalia_tui.services.counting import count_all

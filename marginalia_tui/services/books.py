@@ -10,6 +10,7 @@ from sqlalchemy import select
 from marginalia_tui.domain.errors import Ambiguous, Invalid, NotFound
 from marginalia_tui.domain.items import Book
 from marginalia_tui.domain.runs import HOLDING
+from marginalia_tui.domain.sentences import quoted
 from marginalia_tui.services.folders import folder_tree
 from marginalia_tui.store import tables
 from marginalia_tui.store.journal import Act
@@ -131,10 +132,10 @@ def pick_one(found: Sequence[_T], name: str, what: str, names: Sequence[str], sh
     if len(found) == 1:
         return found[0]
     if found:
-        raise Ambiguous(f"Several fit {name!r}: {'; '.join(show(each) for each in found[:10])}. Give the uuid.")
+        raise Ambiguous(f"Several fit {quoted(name)}: {'; '.join(show(each) for each in found[:10])}. Give the uuid.")
     listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
     raise NotFound(
-        f"There is no {what} {name!r}. " + (f"There are: {listed}." if names else f"There is no {what} yet.")
+        f"There is no {what} {quoted(name)}. " + (f"There are: {listed}." if names else f"There is no {what} yet.")
     )
 
 

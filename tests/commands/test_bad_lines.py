@@ -24,9 +24,9 @@ from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.commands.registry import Registry
 from marginalia_tui.commands.results import Result
-from marginalia_tui.commands.sentences import quoted
 from marginalia_tui.domain.errors import Invalid, MarginaliaError, NotFound
 from marginalia_tui.domain.items import Part
+from marginalia_tui.domain.sentences import quoted
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
@@ -373,6 +373,7 @@ WITHOUT_A_BOOK = {
     "list-folders", "create-folder", "update-folder", "set-folder-prompt", "move-folder", "delete-folder",
     "list-trash", "restore-from-trash", "delete-for-good", "empty-trash",
     "search-library", "get-statistics", "get-goals", "set-day-goal", "list-all-lorebooks", "delete-unused-lorebook",
+    "import-book",
 }  # fmt: skip
 """What can be said of the library alone."""
 

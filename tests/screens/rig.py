@@ -93,12 +93,12 @@ class Rig:
     def _is_drawn(self) -> bool:
         """No message waits, no animation is under way, and what was to be called after the next drawing was."""
         screen = self.app.screen
+        if screen._callbacks or screen._layout_required or screen._scroll_required or screen._dirty_widgets:
+            return False
         pumps = [self.app, *screen.walk_children(with_self=True)]
-        return (
-            self.app.animator._complete_event.is_set()
-            and not (screen._callbacks or screen._layout_required or screen._scroll_required or screen._dirty_widgets)
-            and not any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
-        )
+        if any(pump.message_queue_size or pump._next_callbacks for pump in pumps):
+            return False
+        return self.app.animator._complete_event.is_set()
 
     def _rests(self) -> bool:
         """No key is on its way, no thread works, and whoever waits waits for the author."""

@@ -18,10 +18,10 @@ from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import PartRef, open_book
 from marginalia_tui.commands.results import AnnotationHandle, PartHandle, Result
-from marginalia_tui.commands.sentences import listed, quoted
 from marginalia_tui.commands.suites.annotations import SHOWN
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Annotation
+from marginalia_tui.domain.sentences import listed, quoted
 from marginalia_tui.services import annotations
 from marginalia_tui.services.annotations import Draft, Note
 from marginalia_tui.store.store import WriteTx

@@ -15,10 +15,10 @@ from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.results import BookHandle, Result
-from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Book
 from marginalia_tui.domain.paths import typed_path
+from marginalia_tui.domain.sentences import counted, listed, quoted
 from marginalia_tui.services import backup, backup_restore
 from marginalia_tui.services.backup_read import Backup, read_backup, read_head
 from marginalia_tui.services.books import list_books

@@ -7,8 +7,8 @@ from marginalia_tui.commands.definition import Severity, Work
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import BranchRef, PlaceRef, open_book
 from marginalia_tui.commands.results import PartHandle, Result
-from marginalia_tui.commands.sentences import counted
 from marginalia_tui.commands.suites.history import moment
+from marginalia_tui.domain.sentences import counted
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.services import blame as services
 from marginalia_tui.services.versions import Act

@@ -10,9 +10,9 @@ from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.results import BookHandle, Result
-from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.domain.errors import Invalid, Stale
 from marginalia_tui.domain.items import Book
+from marginalia_tui.domain.sentences import counted, listed, quoted
 from marginalia_tui.services import undo as history
 from marginalia_tui.services.books import check_title
 from marginalia_tui.store.store import WriteTx

@@ -12,10 +12,10 @@ from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.references import Reference
 from marginalia_tui.commands.results import BookHandle, Result
-from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.commands.suites.lore_files import FilePath
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.paths import typed_path
+from marginalia_tui.domain.sentences import counted, quoted
 from marginalia_tui.services.books import find_book
 from marginalia_tui.services.exchange.recognise import Format, Written, written_format
 from marginalia_tui.store.journal import Act

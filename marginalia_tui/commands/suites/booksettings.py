@@ -9,14 +9,14 @@ from pydantic import Field
 from marginalia_tui.commands.bounds import LIMIT, Limit, Offset, Page, page_of
 from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
-from marginalia_tui.commands.definition import Param, Severity
+from marginalia_tui.commands.definition import Param, Severity, parameter_names
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import open_book
 from marginalia_tui.commands.results import BookHandle, Prose, Result
-from marginalia_tui.commands.sentences import counted, listed, parameters, quoted
 from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.items import Book, Json
 from marginalia_tui.domain.prompts import LONGEST, PROMPTS
+from marginalia_tui.domain.sentences import counted, listed, quoted
 from marginalia_tui.services.books import MAX_TAGS, TAG_LENGTH, tag_counts
 from marginalia_tui.services.effective import backup_rule, inherited
 from marginalia_tui.services.models import get_model, list_models
@@ -40,7 +40,7 @@ def given_prompts(templates: Mapping[str, str | None]) -> dict[str, str]:
     """
     wanted = {name: text if text.strip() else "" for name, text in templates.items() if text is not None}
     if not wanted:
-        raise Invalid(f"Give the prompt that should change: {parameters(PROMPTS)}.")
+        raise Invalid(f"Give the prompt that should change: {parameter_names(PROMPTS)}.")
     return wanted
 
 

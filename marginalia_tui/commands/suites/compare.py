@@ -9,10 +9,10 @@ from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.patterns import around
 from marginalia_tui.commands.references import PlaceRef, open_book
 from marginalia_tui.commands.results import PartHandle, Result
-from marginalia_tui.commands.sentences import counted
 from marginalia_tui.commands.suites.history import VersionNumber
 from marginalia_tui.domain.compare import sentence_diff
 from marginalia_tui.domain.diff import Kind, Segment, word_diff
+from marginalia_tui.domain.sentences import counted
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.services import versions
 

@@ -18,11 +18,11 @@ from marginalia_tui.commands.patterns import around, first_words
 from marginalia_tui.commands.references import OpenBook, PartRef, open_book
 from marginalia_tui.commands.results import PartHandle, Result
 from marginalia_tui.commands.results import Prose as Passage
-from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.commands.suites.read import version_of
 from marginalia_tui.commands.summary_references import Outdated, SummaryWatch
 from marginalia_tui.domain.errors import Ambiguous, Invalid, NotFound, Stale
 from marginalia_tui.domain.items import Part
+from marginalia_tui.domain.sentences import counted, quoted
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.store.store import WriteTx
 

@@ -14,12 +14,12 @@ from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.references import Reference
 from marginalia_tui.commands.results import BookHandle, FolderHandle, Result
-from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.commands.suites.book import Line, Lines, check_language
 from marginalia_tui.commands.suites.booksettings import given_prompts, known_model, merged_prompts, shown_prompts
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Book, Folder
 from marginalia_tui.domain.prompts import LONGEST, PROMPTS
+from marginalia_tui.domain.sentences import counted, listed, quoted
 from marginalia_tui.services import folders
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY

@@ -12,8 +12,8 @@ from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import CommandDefinition, Param, Parameter, Severity
 from marginalia_tui.commands.registry import nearest
 from marginalia_tui.commands.results import Prose, Result
-from marginalia_tui.commands.sentences import counted, either, quoted
 from marginalia_tui.domain.errors import NotFound
+from marginalia_tui.domain.sentences import counted, either, quoted
 from marginalia_tui.resources import manual_page, manual_pages
 
 

@@ -24,11 +24,11 @@ from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import PartRef, PlaceRef, open_book
 from marginalia_tui.commands.results import BookHandle, PartHandle, Result
-from marginalia_tui.commands.sentences import counted
 from marginalia_tui.commands.suites.read import version_of
 from marginalia_tui.commands.summary_references import Outdated, SummaryWatch
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Book, Part
+from marginalia_tui.domain.sentences import counted
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.services import versions
 from marginalia_tui.services.effective import versions_listed

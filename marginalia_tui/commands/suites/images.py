@@ -16,10 +16,10 @@ from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.references import OpenBook, PlaceRef, Reference, open_book
 from marginalia_tui.commands.results import PartHandle, Result
-from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.domain.images import COVER, LONGEST_CAPTION, file_name, reference
 from marginalia_tui.domain.items import Book, Image, Part
 from marginalia_tui.domain.paths import typed_path
+from marginalia_tui.domain.sentences import counted, quoted
 from marginalia_tui.services import images
 from marginalia_tui.services.exchange import files
 from marginalia_tui.store.store import WriteTx

@@ -12,10 +12,10 @@ from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.lore_references import LorebookPlace, LorebookRef, open_lore
 from marginalia_tui.commands.results import LorebookHandle, Result
-from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.commands.suites.lore_write import Name
 from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.domain.paths import typed_path
+from marginalia_tui.domain.sentences import counted, quoted
 from marginalia_tui.services import lore
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.lorefile import left_note

@@ -24,11 +24,11 @@ from marginalia_tui.commands.replacing import (
     window,
 )
 from marginalia_tui.commands.results import EntryHandle, Result
-from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.commands.suites.lore_read import FIELDS, prose_of
 from marginalia_tui.commands.suites.lore_write import LONGEST_FILTER, check_filter
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.lore import LoreRow
+from marginalia_tui.domain.sentences import counted, quoted
 from marginalia_tui.services import lore
 from marginalia_tui.store.store import WriteTx
 

@@ -12,10 +12,10 @@ from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.lore_references import EntryRef, OpenLore, open_lore
 from marginalia_tui.commands.references import Reference
 from marginalia_tui.commands.results import EntryHandle, LorebookHandle, Result
-from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.commands.suites.lore_write import still_there
 from marginalia_tui.domain.errors import Ambiguous, NotFound, Refused
 from marginalia_tui.domain.items import Lorebook
+from marginalia_tui.domain.sentences import counted, listed, quoted
 from marginalia_tui.services import lore_shelf
 from marginalia_tui.services.lore import count_entries, delete_lorebook, other_books
 from marginalia_tui.store.journal import Act

@@ -10,15 +10,15 @@ from pydantic import Field
 
 from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
-from marginalia_tui.commands.definition import Param, Severity
+from marginalia_tui.commands.definition import Param, Severity, parameter_names
 from marginalia_tui.commands.lore_references import EntryRef, LorebookRef, open_lore
 from marginalia_tui.commands.omissions import new_omissions
 from marginalia_tui.commands.patterns import Search, first_words
 from marginalia_tui.commands.results import EntryHandle, LorebookHandle, Result
-from marginalia_tui.commands.sentences import counted, listed, parameters, quoted
 from marginalia_tui.commands.suites.booksettings import read_tags
 from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.items import Lorebook
+from marginalia_tui.domain.sentences import counted, listed, quoted
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.services import lore
 from marginalia_tui.store.space import Space
@@ -196,7 +196,7 @@ def update_lore_entry(
     with open_lore(ctx) as opened:
         value, seen = opened.load_entry(opened.written_entry(entry))
     if not wanted:
-        raise Invalid(f"Give what should change: {parameters(given)}.")
+        raise Invalid(f"Give what should change: {parameter_names(given)}.")
     if wanted.keys() & {"filter", "mode"}:
         check_filter(wanted.get("filter", value.filter), wanted.get("mode", value.mode))
     _check_range(wanted.get("first", value.first), wanted.get("last", value.last))

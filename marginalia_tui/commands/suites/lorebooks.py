@@ -9,14 +9,14 @@ from pydantic import Field
 
 from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
-from marginalia_tui.commands.definition import Param, Severity
+from marginalia_tui.commands.definition import Param, Severity, parameter_names
 from marginalia_tui.commands.lore_references import LorebookRef, OpenLore, open_lore
 from marginalia_tui.commands.references import Reference
 from marginalia_tui.commands.results import LorebookHandle, Result
-from marginalia_tui.commands.sentences import counted, listed, parameters, quoted
 from marginalia_tui.commands.suites.booksettings import read_tags
 from marginalia_tui.commands.suites.lore_write import Name, Tags, still_there
 from marginalia_tui.domain.errors import Invalid, NotFound
+from marginalia_tui.domain.sentences import counted, listed, quoted
 from marginalia_tui.services import lore
 from marginalia_tui.store.store import WriteTx
 
@@ -126,7 +126,7 @@ def update_lorebook(
         value = opened.written_lorebook(lorebook)
         seen = opened.load_lorebook(value.uuid)
     if not wanted:
-        raise Invalid(f"Give what should change: {parameters(given)}.")
+        raise Invalid(f"Give what should change: {parameter_names(given)}.")
 
     def apply(tx: WriteTx) -> LorebookChanged:
         changed = lore.change_lorebook(tx.space(ctx.scope.space), value.uuid, wanted)

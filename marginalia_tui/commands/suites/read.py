@@ -20,11 +20,11 @@ from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import BranchRef, OpenBook, PlaceRef, open_book, texts_of
 from marginalia_tui.commands.results import BookHandle, PartHandle, Result
-from marginalia_tui.commands.sentences import counted
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.inherit import Source
 from marginalia_tui.domain.items import Part
 from marginalia_tui.domain.prompts import PROMPTS
+from marginalia_tui.domain.sentences import counted
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.llm.tokens import count_tokens
 from marginalia_tui.services.books import holder

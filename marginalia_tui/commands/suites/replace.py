@@ -24,9 +24,9 @@ from marginalia_tui.commands.replacing import (
     window,
 )
 from marginalia_tui.commands.results import PartHandle, Result
-from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.commands.summary_references import Outdated, SummaryWatch
 from marginalia_tui.domain.items import Part
+from marginalia_tui.domain.sentences import counted, quoted
 from marginalia_tui.store.store import WriteTx
 
 

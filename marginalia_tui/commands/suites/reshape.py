@@ -13,12 +13,12 @@ from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import BranchRef, OpenBook, PartRef, PlaceRef, open_book
 from marginalia_tui.commands.results import PartHandle, Result
-from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.commands.suites.history import moment
 from marginalia_tui.commands.suites.structure import START
 from marginalia_tui.commands.summary_references import Outdated, SummaryWatch
 from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.items import Book, Part
+from marginalia_tui.domain.sentences import counted, listed, quoted
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.llm.tokens import count_tokens
 from marginalia_tui.services import reshape, versions

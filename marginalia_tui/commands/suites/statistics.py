@@ -15,9 +15,9 @@ from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.results import BookHandle, Result
-from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Book
+from marginalia_tui.domain.sentences import counted, quoted
 from marginalia_tui.domain.statistics import DEFAULT_RANGE, RANGES, Activity, Calendar, Days, Side, days_of, minutes
 from marginalia_tui.services import goals, statistics
 from marginalia_tui.services.goals import BookProgress

@@ -12,11 +12,11 @@ from marginalia_tui.commands.omissions import new_omissions
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import OpenBook, PartRef, open_book
 from marginalia_tui.commands.results import PartHandle, Result
-from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.commands.suites.edit import Prose
 from marginalia_tui.commands.summary_references import Outdated, SummaryWatch
 from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.items import Book, Part
+from marginalia_tui.domain.sentences import counted, quoted
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.services import parts
 from marginalia_tui.store.space import Space

@@ -27,7 +27,6 @@ from marginalia_tui.commands.omissions import new_omissions
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import BranchRef, PartRef, open_book
 from marginalia_tui.commands.results import PartHandle, Result, SummaryHandle
-from marginalia_tui.commands.sentences import counted, listed, quoted
 from marginalia_tui.commands.summary_references import (
     Outdated,
     OutdatedRow,
@@ -40,6 +39,7 @@ from marginalia_tui.commands.summary_references import (
 )
 from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.items import Part, Summary
+from marginalia_tui.domain.sentences import counted, listed, quoted
 from marginalia_tui.domain.summaries import BookSummaries
 from marginalia_tui.domain.words import count_words
 from marginalia_tui.services import summaries

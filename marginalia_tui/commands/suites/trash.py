@@ -9,9 +9,9 @@ from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.references import Reference
 from marginalia_tui.commands.results import Result
-from marginalia_tui.commands.sentences import counted, quoted
 from marginalia_tui.domain.errors import NotFound, Refused
 from marginalia_tui.domain.items import Book, Lorebook
+from marginalia_tui.domain.sentences import counted, quoted
 from marginalia_tui.services import gone, trash
 from marginalia_tui.services.gone import Gone
 from marginalia_tui.store.journal import Act

@@ -1,8 +1,6 @@
 """Small helpers for sentences that name what somebody typed."""
 
-from collections.abc import Iterable, Sequence
-
-from pydantic.alias_generators import to_camel
+from collections.abc import Sequence
 
 
 def quoted(value: object, longest: int = 60) -> str:
@@ -31,11 +29,6 @@ def listed(words: Sequence[str], longest: int = 10) -> str:
     """`a, b, c`, at most `longest` of them and then how many more."""
     more = len(words) - longest
     return ", ".join(words[:longest]) + (f" and {more} more" if more > 0 else "")
-
-
-def parameters(names: Iterable[str]) -> str:
-    """All of some parameters as they are called outside: `text, lookBack`."""
-    return ", ".join(to_camel(name) for name in names)
 
 
 def counted(number: int, word: str, plural: str = "") -> str:
