@@ -304,13 +304,17 @@ class LorePanes(BaseScreen):
         except NotFound:
             # The book went meanwhile: the reading that is next tells it.
             return
-        if self.view is None or self.view.book != book or self._part != part or not self.is_attached:
+        if not self._is_at(book, part):
             return
         self.preview = preview
         words = f"{preview.active:,} of {len(preview.verdicts):,} active, {preview.words:,} words"
         place = f"< {preview.place} >  {words}  {visible_line(preview.title)}"
         self._place.update(place if self.view.lorebooks else "")
         self._arranging.ask()
+
+    def _is_at(self, book: str, part: str | None) -> bool:
+        """Whether the screen is still there and shows this book against this part."""
+        return self.is_attached and self.view is not None and self.view.book == book and self._part == part
 
     def action_other_part(self, step: int) -> None:
         """Measures against the part before, or the one behind; the next part stands behind the last."""

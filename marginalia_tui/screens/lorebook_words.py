@@ -104,7 +104,7 @@ def entry_rows(
             "lorebook": line.lorebook_name,
         }
         here: Tone = "added" if active else "muted"
-        tones: dict[str, Tone] = {name: "muted" for name in cells} | {"name": "plain", "here": here}
+        tones: dict[str, Tone] = {**dict.fromkeys(cells, "muted"), "name": "plain", "here": here}
         rows.append(
             Row(
                 line.uuid,
