@@ -5,7 +5,19 @@ import sys
 
 import pytest
 
-HEAVY = {"sqlalchemy", "alembic", "httpx", "pydantic", "orjson", "proselint", "lxml", "ebooklib", "PIL", "rapidfuzz", "spellchecker"}
+HEAVY = {
+    "sqlalchemy",
+    "alembic",
+    "httpx",
+    "pydantic",
+    "orjson",
+    "proselint",
+    "lxml",
+    "ebooklib",
+    "PIL",
+    "rapidfuzz",
+    "spellchecker",
+}
 
 
 def imported(code: str) -> set[str]:
