@@ -169,9 +169,13 @@ class KeyLine(Widget):
         found: dict[tuple[str, str], tuple[str, Binding, Any]] = {}
         active_keys = self.screen.active_bindings
         # A key that goes before one of the focus stands in its place there: here each owner's keys stay together.
-        owners = [owner for owner, _ in self.screen._modal_binding_chain]
-        for key in sorted(active_keys, key=lambda each: _rank(each, active_keys[each].node, owners)):
-            active = active_keys[key]
+        # A key that was changed keeps the place that it had.
+        rank: dict[tuple[DOMNode, str], int] = {}
+        for owner, _ in self.screen._modal_binding_chain:
+            for key, bindings in owner._bindings.key_to_bindings.items():
+                for each in bindings:
+                    rank.setdefault((owner, each.id or key), len(rank))
+        for active in sorted(active_keys.values(), key=lambda it: rank[it.node, it.binding.id or it.binding.key]):
             binding = active.binding
             if binding.show and active.enabled:
                 known = (binding.action, binding.description)
@@ -185,12 +189,6 @@ class KeyLine(Widget):
             if start <= event.x < end:
                 await self.app.run_action(action, node)
                 return
-
-
-def _rank(key: str, owner: DOMNode, owners: list[DOMNode]) -> tuple[int, int]:
-    """The focus before the screen and the app; then as the owner has its keys."""
-    place = next(place for place, each in enumerate(owners) if each is owner)
-    return place, list(owner._bindings.key_to_bindings).index(key)
 
 
 class TooSmall(Static):

@@ -51,6 +51,23 @@ def test_words_that_are_counted_while_the_editor_goes_do_no_harm(home: Path) -> 
     play(home, steps)
 
 
+def test_the_line_of_keys_shows_keys_that_were_changed(home: Path) -> None:
+    lamp_home(home)
+    (home / "settings.json").write_text('{"keymap": {"book.edit": "E", "edit.focus": "f11"}}')
+
+    async def steps(rig: Rig) -> None:
+        await rig.press("enter")
+        await rig.reach(BookScreen)
+        await rig.until(lambda: rig.sees(" E edit  n next"))
+        await rig.press("E")
+        await rig.reach(EditScreen)
+        # Behind the others of its screen, though the text has a use for the key too.
+        await rig.until(lambda: rig.sees("Esc close") and rig.sees("F11 focus"))
+        assert not rig.sees("F6")
+
+    play(home, steps, size=(160, 40))
+
+
 def test_the_title_is_edited_beside_the_text(home: Path) -> None:
     lamp_home(home)
 
