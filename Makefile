@@ -20,7 +20,9 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Many tests start the program: compiled once here, and not by each of them where Python is told to keep no bytecode.
 test: lint
+	$(BIN)/python -m compileall -q marginalia_tui tests
 	$(BIN)/pytest -n 3
 
 bench: $(STAMP)

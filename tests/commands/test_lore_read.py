@@ -6,6 +6,7 @@ import pytest
 from marginalia_tui.commands import render
 from marginalia_tui.domain.errors import Ambiguous, Invalid, MarginaliaError, NotFound
 from marginalia_tui.domain.items import Entry, Lorebook
+from marginalia_tui.store import reach
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from tests.commands.lore_world import LoreWorld
@@ -276,8 +277,12 @@ def test_entries_that_name_themselves_end(world: World, lore: LoreWorld) -> None
     assert verdicts(world.call("preview-lore-activation", text="nothing"))["Ring"] == "FILTER_NOT_MATCHED"
 
 
-def test_a_circle_of_lorebooks_in_the_store_is_read_to_its_end(world: World, lore: LoreWorld) -> None:
-    lore.put(replace(lore.lorebook("People"), subbooks=(lore["World"], lore["People"])))
+def test_a_circle_of_lorebooks_in_the_store_is_read_to_its_end(
+    world: World, lore: LoreWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(reach, "below_itself", lambda *_: None)  # the store of an older release may have one
+        lore.put(replace(lore.lorebook("People"), subbooks=(lore["World"], lore["People"])))
     assert len(world.run("/list-lorebooks")["lorebooks"]) == 3
     assert world.call("preview-lore-activation", text="Ada")["total"] == 4
 

@@ -314,7 +314,7 @@ def test_the_form_asks_for_all_options(emma: Path, options: tuple[str, ...], env
         seen.enter("search-replace-parts ?")
         for field, text in (
             ("pattern:", "teh"), ("replacement:", "the"), ("mode:", "wrod"), ("mode:", "word"), ("maxHits:", ""),
-            ("dryRun:", "true"), ("part:", ""), ("ignoreCase:", ""),
+            ("dryRun:", "true"), ("part:", ""), ("ignoreCase:", ""), ("offset:", ""), ("limit:", ""),
         ):  # fmt: skip
             seen.wait(lambda field=field: seen.lines[seen.screen.cursor.y].endswith(field), field)  # type: ignore[misc]
             seen.enter(text)
