@@ -1,3 +1,4 @@
+import gc
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -66,3 +67,8 @@ def store(new_home: NewHome, tmp_path: Path) -> Iterator[Store]:
     """An empty store in a home of its own."""
     with closing(Store.open(new_home(tmp_path / "home"))) as store:
         yield store
+
+
+def pytest_collection_finish() -> None:
+    """What was imported so far stays: the collector of garbage need not look through it again and again."""
+    gc.freeze()
