@@ -16,6 +16,7 @@ _PLAIN = re.compile(r'[^ "\\]+')
 _QUOTED = re.compile(r'[^"\\]+')
 _ESCAPABLE = frozenset(' "\\')
 _NEEDS_QUOTES = re.compile(r"\s")
+_TO_ESCAPE = re.compile(r'"|\\(?=[ "\\]|\Z)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +105,7 @@ class CommandLine:
         """Writes an argument so that `parse` reads it back as one, as plainly as it can be written."""
         if not argument:
             return '""'
-        pieces = []
-        for place, char in enumerate(argument):
-            following = argument[place + 1 : place + 2]
-            if char == '"' or (char == "\\" and (not following or following in _ESCAPABLE)):
-                pieces.append("\\")
-            pieces.append(char)
-        escaped = "".join(pieces)
+        escaped = _TO_ESCAPE.sub(r"\\\g<0>", argument)
         return f'"{escaped}"' if _NEEDS_QUOTES.search(argument) else escaped
 
     @classmethod

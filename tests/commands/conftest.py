@@ -8,11 +8,12 @@ from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
 from tests.commands.world import TEXTS, World
+from tests.conftest import NewHome
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(tmp_path / "home")
+def store(new_home: NewHome, tmp_path: Path) -> Iterator[Store]:
+    opened = Store.open(new_home(tmp_path / "home"))
     yield opened
     opened.close()
 
