@@ -6,13 +6,13 @@ the end of the transcript: a call without a result is made again.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 import orjson
 from sqlalchemy import Row, delete, func, insert, select
 
-from marginalia_tui.domain.chat import Answer, Call, Message
+from marginalia_tui.domain.chat import Answer, Call, Message, Telemetry
 from marginalia_tui.llm.calls import read_arguments
 from marginalia_tui.store import tables
 from marginalia_tui.store.store import ReadTx, WriteTx
@@ -40,6 +40,12 @@ class Entry:
     seconds: float
     created: int
     """Microseconds since 1970."""
+    compacted: bool = False
+    """The model reads a later summary instead."""
+    summary: bool = False
+    """It stands for every row before it."""
+    telemetry: Telemetry | None = None
+    """Of an answer: the request that it came from; None where that was not noted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,18 @@ def _value(row: Row[tuple[object, ...]]) -> Entry:
         reasoning=row.reasoning,
         reasoning_field=row.reasoning_field,
     )
-    return Entry(row.uuid, row.ordinal, message, row.notice, row.seconds, row.created)
+    telemetry = Telemetry(**orjson.loads(row.telemetry)) if row.telemetry else None
+    return Entry(
+        row.uuid,
+        row.ordinal,
+        message,
+        row.notice,
+        row.seconds,
+        row.created,
+        bool(row.compacted),
+        bool(row.summary),
+        telemetry,
+    )
 
 
 def entries(tx: ReadTx, run: str, start: int = 0, stop: int | None = None, thread: str = MAIN) -> list[Entry]:
@@ -76,6 +93,17 @@ def entries(tx: ReadTx, run: str, start: int = 0, stop: int | None = None, threa
     )
     if stop is not None:
         query = query.where(message.ordinal < stop)
+    return [_value(row) for row in tx.connection.execute(query)]
+
+
+def read_by_model(tx: ReadTx, run: str, thread: str = MAIN) -> list[Entry]:
+    """The rows that the next request holds, in order: the last summary and what came after it."""
+    message = tables.message.c
+    query = (
+        select(tables.message)
+        .where(message.run == run, message.thread == thread, message.compacted == 0)
+        .order_by(message.ordinal)
+    )
     return [_value(row) for row in tx.connection.execute(query)]
 
 
@@ -98,11 +126,28 @@ def count(tx: ReadTx, run: str, thread: str = MAIN) -> int:
 
 
 def append(
-    tx: WriteTx, run: str, message: Message, *, notice: str | None = None, seconds: float = 0.0, thread: str = MAIN
+    tx: WriteTx,
+    run: str,
+    message: Message,
+    *,
+    notice: str | None = None,
+    seconds: float = 0.0,
+    thread: str = MAIN,
+    summary: bool = False,
+    telemetry: Telemetry | None = None,
 ) -> Entry:
     """Appends a message."""
     clock = tx.store.clock
-    entry = Entry(clock.new_uuid(), count(tx, run, thread), message, notice, seconds, clock.now())
+    entry = Entry(
+        clock.new_uuid(),
+        count(tx, run, thread),
+        message,
+        notice,
+        seconds,
+        clock.now(),
+        summary=summary,
+        telemetry=telemetry,
+    )
     calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.calls]
     tx.connection.execute(
         insert(tables.message).values(
@@ -120,13 +165,43 @@ def append(
             notice=notice,
             seconds=seconds,
             created=entry.created,
+            summary=int(summary),
+            telemetry=orjson.dumps(asdict(telemetry)).decode() if telemetry else None,
         )
     )
     tx.touch("run", run)
     return entry
 
 
-def append_answer(tx: WriteTx, run: str, answer: Answer, calls: Sequence[Call], *, notice: str | None = None) -> Entry:
+def telemetry_of(answer: Answer, made: int, estimate: int = 0) -> Telemetry:
+    """What is kept of the request that an answer came from.
+
+    Args:
+        answer: as the model gave it.
+        made: the calls of it that are kept.
+        estimate: the tokens that the studio counted for the request; 0 when it did not.
+    """
+    usage = answer.usage
+    return Telemetry(
+        waited=round(answer.waited, 3),
+        first_token=round(answer.first_token, 3),
+        seconds=round(answer.seconds, 3),
+        finish=answer.finish,
+        complete=answer.complete,
+        prompt=usage.prompt,
+        completion=usage.completion,
+        cached=usage.cached,
+        reasoning=usage.reasoning,
+        counted_here=answer.usage_estimated,
+        estimate=estimate,
+        written=len(answer.calls),
+        made=made,
+    )
+
+
+def append_answer(
+    tx: WriteTx, run: str, answer: Answer, calls: Sequence[Call], *, notice: str | None = None, estimate: int = 0
+) -> Entry:
     """Appends what a model answered, its calls under ids of our own: servers give one id twice."""
     ordinal = count(tx, run)
     own = tuple(Call(f"call_{ordinal}_{place}", call.name, call.arguments) for place, call in enumerate(calls))
@@ -137,7 +212,8 @@ def append_answer(tx: WriteTx, run: str, answer: Answer, calls: Sequence[Call], 
         reasoning=answer.reasoning,
         reasoning_field=answer.reasoning_field,
     )
-    return append(tx, run, message, notice=notice, seconds=answer.seconds)
+    telemetry = telemetry_of(answer, len(calls), estimate)
+    return append(tx, run, message, notice=notice, seconds=answer.seconds, telemetry=telemetry)
 
 
 @dataclass(frozen=True, slots=True)

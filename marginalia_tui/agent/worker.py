@@ -91,7 +91,7 @@ class Worker:
             self._handles = Handles(tx, self.run)
             run = get_run(tx, self.run)
             # Read once and then kept: a transcript grows at its end only, and only here.
-            self._rows = transcript.entries(tx, self.run)
+            self._rows = transcript.read_by_model(tx, self.run)
         self._calls = CallMaker(setup, run, lease, self._handles)
         self._thread = threading.Thread(target=self._main, name=f"run-{self.run[-8:]}", daemon=True)
 

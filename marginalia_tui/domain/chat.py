@@ -45,11 +45,16 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one request. `cached` is the part of the prompt that the server had kept."""
+    """Tokens of one request.
+
+    `cached` is the part of the prompt that the server had kept, `reasoning` the part of the answer that was thought
+    aloud, where the server tells it.
+    """
 
     prompt: int = 0
     completion: int = 0
     cached: int = 0
+    reasoning: int = 0
 
     @property
     def context(self) -> int:
@@ -161,7 +166,8 @@ class Answer:
     """What came of a request. `complete` is False when the stream ended without saying that it was done.
 
     `usage` is the server's count, or the studio's own when `usage_estimated`. Times are in seconds from the
-    start of the request.
+    start of the request that was answered; `waited` is what came before it: the wait for a place, and the tries
+    that failed.
     """
 
     text: str
@@ -174,3 +180,33 @@ class Answer:
     usage_estimated: bool = False
     first_token: float = 0.0
     seconds: float = 0.0
+    waited: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telemetry:
+    """What is known of the request that an answer came from, kept beside it.
+
+    Times are in seconds and mean what they mean in `Answer`. `estimate` is what the studio counted for the request
+    before it was sent, 0 when it did not. `written` calls came in the answer, `made` of them are kept in it.
+    """
+
+    waited: float = 0.0
+    first_token: float = 0.0
+    seconds: float = 0.0
+    finish: str = "stop"
+    complete: bool = True
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+    reasoning: int = 0
+    counted_here: bool = False
+    """The server told no usage: the tokens are the studio's own count."""
+    estimate: int = 0
+    written: int = 0
+    made: int = 0
+
+    @property
+    def context(self) -> int:
+        """What the conversation filled of the context after the answer."""
+        return self.prompt + self.completion

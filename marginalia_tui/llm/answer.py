@@ -43,7 +43,7 @@ class Accumulator:
     def __init__(self, cap: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
         self._cap = cap
         self._clock = clock
-        self._began = clock()
+        self._asked = self._began = clock()
         self._first: float | None = None
         self._text: list[str] = []
         self._reasoning: list[str] = []
@@ -109,6 +109,7 @@ class Accumulator:
             usage_estimated=self._usage is None,
             first_token=(now if self._first is None else self._first) - self._began,
             seconds=now - self._began,
+            waited=self._began - self._asked,
         )
 
     def _judge(self, calls: tuple[Call, ...]) -> Literal["stop", "calls", "length", "other"]:

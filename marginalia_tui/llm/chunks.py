@@ -143,7 +143,9 @@ def usage_of(value: Any) -> Usage | None:
     completion = _count(usage.get("completion_tokens"))
     if not prompt and not completion:
         return None
-    return Usage(prompt, completion, cached or _count(usage.get("prompt_cache_hit_tokens")))
+    thought = usage.get("completion_tokens_details")
+    reasoning = _count(thought.get("reasoning_tokens")) if isinstance(thought, dict) else 0
+    return Usage(prompt, completion, cached or _count(usage.get("prompt_cache_hit_tokens")), reasoning)
 
 
 def _count(value: Any) -> int:

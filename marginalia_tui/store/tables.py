@@ -377,6 +377,8 @@ run = Table(
     Column("applied_change", Integer),
     Column("created", Integer, nullable=False),
     Column("changed", Integer, nullable=False),
+    Column("limits", Text, nullable=False, server_default="{}"),  # JSON: what was raised for this run
+    Column("worked_ms", Integer, nullable=False, server_default="0"),  # milliseconds that it was worked
     Index("ix_run_book_status", "book", "status"),
 )
 
@@ -398,6 +400,9 @@ message = Table(
     Column("notice", String),  # what kind of message of the studio it is; null: said by author or model
     Column("seconds", Float, nullable=False, server_default="0"),
     Column("created", Integer, nullable=False),
+    Column("compacted", Integer, nullable=False, server_default="0"),  # a later summary stands for it
+    Column("summary", Integer, nullable=False, server_default="0"),  # it stands for what was compacted
+    Column("telemetry", Text),  # of an answer: JSON of domain.chat.Telemetry
     UniqueConstraint("run", "thread", "ordinal"),
     # One result for a call, whatever happens.
     UniqueConstraint("run", "thread", "call_id"),
@@ -409,12 +414,41 @@ queue = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("run", String, nullable=False, index=True),
-    Column("kind", String, nullable=False),  # author | resume | notice
+    Column("kind", String, nullable=False),  # author | command | resume | notice
     Column("text", Text, nullable=False),
     Column("created", Integer, nullable=False),
+    Column("forced", Integer, nullable=False, server_default="0"),  # what goes on is cut off for it
+    Column("began", Integer),  # a command that began to run and is not answered yet
     sqlite_autoincrement=True,
 )
 
+finding = Table(
+    "finding",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("uuid", String, nullable=False, unique=True),
+    Column("run", String, nullable=False),
+    Column("agent", String, nullable=False),
+    Column("agent_name", String, nullable=False),
+    Column("book", String, nullable=False, index=True),
+    Column("call_id", String),
+    Column("text", Text, nullable=False),
+    Column("created", Integer, nullable=False),
+    UniqueConstraint("run", "call_id"),
+)
+errand = Table(
+    "errand",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("kind", String, nullable=False),  # webhook
+    Column("run", String, nullable=False),
+    Column("body", Text, nullable=False),  # JSON: what is sent, never where to
+    Column("created", Integer, nullable=False),
+    Column("began", Integer),  # one that began and did not end is never made again
+    Column("ended", Integer, index=True),
+    Column("outcome", Text, nullable=False, server_default=""),
+    sqlite_autoincrement=True,
+)
 approval = Table(
     "approval",
     metadata,
