@@ -6,7 +6,7 @@ without a result, a result without a call, two neighbours of one role, an empty 
 a longer conversation begins with the same bytes (servers keep the prompt they have read).
 """
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -22,27 +22,55 @@ OPENING = "Begin."
 """What the author says when a conversation has nothing to answer to."""
 
 
-def legal(messages: Sequence[Message]) -> tuple[Message, ...]:
+def legal(messages: Sequence[Message], *, calls: int | None = None) -> tuple[Message, ...]:
     """The messages in legal order.
+
+    Args:
+        messages: a whole conversation, or what follows a `closed` beginning.
+        calls: the calls in that beginning; None for a whole conversation.
 
     It holds afterwards: the first is the author's; neighbours differ in role, results apart; every call is
     followed by its one result, in the order of the calls; ids are unique (`c00000001`, counted through);
     arguments are JSON objects; no text that is sent is empty, and none has a lone surrogate.
     """
-    merged = _merge(_paired(messages))
-    if not merged or merged[0].role != "user":
+    merged = _merge(_paired(messages, calls or 0))
+    if calls is None and (not merged or merged[0].role != "user"):
         merged.insert(0, Message(role="user", text=OPENING))
     return tuple(merged)
 
 
-def _paired(messages: Sequence[Message]) -> Iterable[Message]:
+def closed(messages: Sequence[Message], start: int = 0) -> int:
+    """The length of a beginning that is made legal by itself: whatever follows changes nothing in it.
+
+    It ends with the results of an answer when every call up to there has its result.
+
+    Args:
+        messages: a conversation.
+        start: the length of one that is known.
+    """
+    waiting: Counter[str] = Counter()
+    end, results = start, False
+    for at in range(start, len(messages)):
+        message = messages[at]
+        if message.role == "tool":
+            known = waiting[message.call_id or ""] > 0
+            waiting[message.call_id or ""] -= known
+            results = results and known
+        else:
+            results = bool(message.calls)
+            waiting.update(call.id for call in message.calls)
+        if results and message.role == "tool" and not waiting.total():
+            end = at + 1
+    return end
+
+
+def _paired(messages: Sequence[Message], number: int) -> Iterable[Message]:
     """Give every call its result right after it, and results without a call to the author's side."""
     results: dict[str, deque[int]] = defaultdict(deque)
     for at, message in enumerate(messages):
         if message.role == "tool":
             results[message.call_id or ""].append(at)
     used: set[int] = set()
-    number = 0
     for at, message in enumerate(messages):
         if message.role == "tool":
             if at not in used:

@@ -25,8 +25,9 @@ import orjson
 from marginalia_tui.domain.chat import ModelDefinition, Request, StreamEvent
 from marginalia_tui.llm.errors import ModelFault, Reason, clean, describe
 from marginalia_tui.llm.faults import fault_of, read_body
+from marginalia_tui.llm.growing import Conversations
 from marginalia_tui.llm.keys import Keys
-from marginalia_tui.llm.openai_chat import AnswerReader, payload
+from marginalia_tui.llm.openai_chat import AnswerReader, body_with
 
 CONNECT = 10.0
 """Seconds to connect."""
@@ -55,6 +56,7 @@ class OpenAIProvider:
         self._connect = connect
         self._clients: dict[bool, httpx.AsyncClient] = {}
         self._renamed: set[tuple[str, str]] = set()
+        self._conversations = Conversations()
         # At their lower levels these name addresses and headers, which may hold keys.
         for name in ("httpx", "httpcore"):
             logging.getLogger(name).setLevel(logging.WARNING)
@@ -67,12 +69,13 @@ class OpenAIProvider:
 
     async def stream(self, definition: ModelDefinition, request: Request) -> AsyncGenerator[StreamEvent, None]:
         """Ask, once; see `Provider`."""
-        async with aclosing(self.send(definition, payload(definition, request))) as events:
+        body = body_with(definition, request, self._conversations.messages(request))
+        async with aclosing(self.send(definition, body)) as events:
             async for event in events:
                 yield event
 
     async def send(self, definition: ModelDefinition, body: dict[str, Any]) -> AsyncGenerator[StreamEvent, None]:
-        """Send a body as it is (of `openai_chat.payload`) and read the answer.
+        """Send a body as it is (of `openai_chat`) and read the answer.
 
         Raises:
             ModelFault: the model did not answer, or broke off with an error.

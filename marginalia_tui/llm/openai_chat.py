@@ -46,7 +46,12 @@ def payload(definition: ModelDefinition, request: Request, *, streamed: bool = T
         request: what is asked.
         streamed: whether the answer is wanted as a stream, with its usage.
     """
-    body: dict[str, Any] = {"model": definition.model, "messages": wire_messages(request)}
+    return body_with(definition, request, wire_messages(request), streamed=streamed)
+
+
+def body_with(definition: ModelDefinition, request: Request, messages: Any, *, streamed: bool = True) -> dict[str, Any]:
+    """The body of a request whose messages are in wire form already; see `payload`."""
+    body: dict[str, Any] = {"model": definition.model, "messages": messages}
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
         if request.tool_choice != "auto":
@@ -72,14 +77,16 @@ def output_limit(definition: ModelDefinition, request: Request) -> int:
 
 def wire_messages(request: Request) -> list[dict[str, Any]]:
     """The messages of a request in wire form: one system message first, then the legal conversation."""
-    out: list[dict[str, Any]] = []
-    if request.system.strip():
-        out.append({"role": "system", "content": clean_text(request.system)})
-    out.extend(_message(message) for message in legal(request.messages))
-    return out
+    return [*wire_system(request.system), *map(wire_message, legal(request.messages))]
 
 
-def _message(message: Message) -> dict[str, Any]:
+def wire_system(text: str) -> list[dict[str, Any]]:
+    """The system message, when there is one."""
+    return [{"role": "system", "content": clean_text(text)}] if text.strip() else []
+
+
+def wire_message(message: Message) -> dict[str, Any]:
+    """A message of a legal conversation."""
     wire: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.role == "tool":
         wire["tool_call_id"] = message.call_id
