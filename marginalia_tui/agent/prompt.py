@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.transcript import Entry
-from marginalia_tui.domain.chat import ModelDefinition, Request, Tool
+from marginalia_tui.domain.chat import ModelDefinition, Request, Tool, ToolChoice
 from marginalia_tui.resources import prompt
 
 
@@ -50,12 +50,17 @@ def system_parts(
 
 
 def build_request(
-    parts: Sequence[PromptPart], rows: Sequence[Entry], tools: Sequence[Tool], max_output: int
+    parts: Sequence[PromptPart],
+    rows: Sequence[Entry],
+    tools: Sequence[Tool],
+    max_output: int,
+    tool_choice: ToolChoice = "auto",
 ) -> Request:
-    """The request of a round."""
+    """The request of a round. Without calls the tools stay in it: what a server has kept of the prompt holds."""
     return Request(
         system="\n\n".join(part.text for part in parts),
         messages=tuple(entry.message for entry in rows),
         tools=tuple(tools),
+        tool_choice=tool_choice,
         max_output=max_output,
     )

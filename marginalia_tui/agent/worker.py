@@ -10,10 +10,12 @@ A worker ends whenever the run rests. Nothing waits for the author on a thread.
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
 
-from marginalia_tui.agent import approvals, limits, transcript
+from marginalia_tui.agent import approvals, limits, repeats, transcript
 from marginalia_tui.agent.asking import Asker
 from marginalia_tui.agent.batching import cut_calls
 from marginalia_tui.agent.calls import CallMaker
@@ -30,7 +32,6 @@ from marginalia_tui.agent.events import (
 from marginalia_tui.agent.handles import Handles
 from marginalia_tui.agent.live import LiveBuffer
 from marginalia_tui.agent.prompt import build_request, context_cap, system_parts
-from marginalia_tui.agent.repeats import REASON, goes_in_circles
 from marginalia_tui.agent.runs import Run, add_usage, get_run, transition
 from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import ASK_USER, FINISH
@@ -40,6 +41,7 @@ from marginalia_tui.domain.chat import (
     Answer,
     Call,
     Message,
+    ToolChoice,
 )
 from marginalia_tui.domain.errors import LeaseLost, MarginaliaError, StatusConflict, StoreError
 from marginalia_tui.domain.runs import RunStatus
@@ -194,22 +196,33 @@ class Worker:
             self._end_turn(run, RunStatus.DONE, self._calls.argument(found[0], "report"))
         elif found := end.result_of(ASK_USER):
             self._end_turn(run, RunStatus.IDLE, self._calls.argument(found[0], "question"))
+        elif repeats.is_told(self._rows):
+            self._pause(repeats.REASON)
         elif not calls and (run.interactive or transcript.nudges(self._rows) >= MAX_NUDGES):
             self._end_turn(run, RunStatus.IDLE, end.answer.message.text.strip() or "It answered nothing.")
         elif not calls:
             self._nudge(run)
-        elif goes_in_circles(self._rows):
-            self._pause(REASON)
+        elif (told := repeats.judge(self._rows, partial(self._changing, run))) is not None:
+            self._notice(told, prompt(told))
         else:
             self._ask(run)
 
     def _nudge(self, run: Run) -> None:
         """A model that works alone and only talks is told to call a tool, before the author is called."""
-        with self._write("nudge") as tx:
-            text = prompt("nudge-done" if changed_anything(tx, run.copy) else "nudge")
-            entry = transcript.append(tx, self.run, Message(role="user", text=text), notice=NUDGE)
+        with self._store.read() as tx:
+            changed = changed_anything(tx, run.copy)
+        self._notice(NUDGE, prompt("nudge-done" if changed else "nudge"))
+
+    def _changing(self, run: Run, calls: Collection[str]) -> Collection[str]:
+        with self._store.read() as tx:
+            return repeats.changing_calls(tx, run.copy, calls)
+
+    def _notice(self, kind: str, text: str) -> None:
+        """Tells the model something: a row of its own kind, which the next request holds."""
+        with self._write(kind) as tx:
+            entry = transcript.append(tx, self.run, Message(role="user", text=text), notice=kind)
         self._keep([entry])
-        self._tell(NoticeGiven(entry.message.text))
+        self._tell(NoticeGiven(text))
 
     def _end_turn(self, run: Run, to: RunStatus, reason: str) -> None:
         """Rests, unless the author wrote in the very moment: then the turn goes on."""
@@ -286,7 +299,9 @@ class Worker:
         setup = self._setup
         tools = setup.tools
         parts = system_parts(setup.agent, setup.model, interactive=run.interactive, singles=sorted(tools.singles))
-        request = build_request(parts, self._rows, tools.tools, setup.model.max_output)
+        wordy = repeats.wants_words(self._rows)
+        choice: ToolChoice = "none" if wordy else "auto"
+        request = build_request(parts, self._rows, tools.tools, setup.model.max_output, choice)
         cap = context_cap(setup.agent, setup.model)
         estimate = setup.models.count(setup.model, request) if cap else 0
         if reason := limits.reached(run, setup.agent, setup.settings.token_budget, cap, estimate):
@@ -303,7 +318,7 @@ class Worker:
             return
         if answer is None:
             return
-        self._keep_answer(answer)
+        self._keep_answer(replace(answer, calls=(), text=answer.text.strip() or repeats.SILENT) if wordy else answer)
 
     def _must_end_now(self) -> bool:
         """Whether the request is to be given up: a pause at once, a stop, another owner, the end of the studio."""

@@ -101,6 +101,10 @@ class ModelDefinition:
     price_out: float = 0.0
 
 
+ToolChoice = Literal["auto", "none", "required"]
+"""Whether an answer may, may not or must hold a call."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One question to a model. `tool_choice` `none` keeps the tools declared but forbids calls."""
@@ -108,7 +112,7 @@ class Request:
     system: str
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
-    tool_choice: Literal["auto", "none", "required"] = "auto"
+    tool_choice: ToolChoice = "auto"
     max_output: int = 0
 
 

@@ -186,12 +186,34 @@ def test_a_model_that_only_talks_is_nudged_once_and_may_go_on(store: Store) -> N
         assert len(server.requests) == 4
 
 
-def test_f01_going_in_circles_pauses(store: Store) -> None:
-    script: Callable[[dict[str, Any]], Reply] = lambda body: calls(("list-parts", {}))  # noqa: E731
+def test_f01_going_in_circles_is_told_then_asked_about_and_pauses(store: Store) -> None:
+    """The answer in words is asked for with the same beginning of the request; calls in it are not made."""
+
+    def script(body: dict[str, Any]) -> Reply:
+        stubborn = calls(("list-parts", {}))
+        return calls(("list-parts", {}), said=" I am stuck. ") if body.get("tool_choice") == "none" else stubborn
+
     with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
-        seen = made.rest(made.start())
-        assert (seen.status, seen.rounds) == (RunStatus.PAUSED, 5)
+        run = made.start()
+        seen = made.rest(run)
+        assert (seen.status, seen.rounds, seen.attention) == (RunStatus.PAUSED, 6, True)
         assert "circles" in seen.reason
+        rows = made.entries(run)
+        assert [row.notice for row in rows if row.message.role == "user"] == ["start", "circles", "circles-stop"]
+        assert (rows[-1].message.text, rows[-1].message.calls, len(made.results(run))) == ("I am stuck.", (), 5)
+        before, last = server.requests[-2].body, server.requests[-1].body
+        assert last["tools"] == before["tools"]
+        assert last["messages"][: len(before["messages"])] == before["messages"]
+        made.runner.resume(run, "Read part 1.", observers=[made.events.append])
+        assert made.rest(run).rounds == 12
+
+
+def test_f03_unchanged_writes_are_no_progress_and_silence_becomes_a_sentence(store: Store) -> None:
+    same = calls(("edit-part", {"part": "h:m1", "old": "One.", "new": "One."}))
+    with ScriptedServer(lambda _: same) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        assert "circles" in made.rest(run).reason
+        assert "wrote nothing" in made.entries(run)[-1].message.text
 
 
 def test_f02_other_arguments_are_no_circle(store: Store) -> None:
