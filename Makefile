@@ -26,6 +26,7 @@ test: lint
 	$(BIN)/pytest -n 3
 
 bench: $(STAMP)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
 	$(BIN)/python -m bench
 
 format: $(STAMP)

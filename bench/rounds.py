@@ -12,6 +12,7 @@ import asyncio
 import json
 import multiprocessing
 import os
+import re
 import statistics
 import tempfile
 import time
@@ -25,7 +26,11 @@ from typing import Any
 import httpx
 
 from bench.measure import Figure, keep
+from marginalia_tui.agent.runs import get_run
+from marginalia_tui.desk.transcripts import RunSource
+from marginalia_tui.headless.runs import run_row
 from marginalia_tui.store.store import Store
+from marginalia_tui.studio import Studio
 from tests.support.runs import desk
 
 ROUNDS = 1_000
@@ -124,7 +129,9 @@ def _serve(plan: Plan, pipe: Connection) -> None:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 length = next(
-                    int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length")
+                    int(line.split(b":")[1])
+                    for line in head.split(b"\r\n")
+                    if line.lower().startswith(b"content-length")
                 )
                 body = await reader.readexactly(length)
                 came = time.perf_counter()
@@ -165,7 +172,7 @@ def texts(parts: int) -> list[str]:
     return [f"mark 0 {TEXT * 20}" for _ in range(parts)]
 
 
-def run_of_ours(url: str, parts: int, after: Callable[[Any, str], None] | None = None) -> None:
+def run_of_ours(url: str, parts: int, after: Callable[[Path, str], None] | None = None) -> None:
     """A run that makes the edits until it is told to finish."""
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -178,7 +185,7 @@ def run_of_ours(url: str, parts: int, after: Callable[[Any, str], None] | None =
         rested = made.run(run)
         assert rested.status.value == "DONE", rested.reason
         if after is not None:
-            after(made, run)
+            after(Path(folder) / "home", run)
 
 
 def bare_loop(url: str) -> None:
@@ -219,7 +226,7 @@ def pydantic_ai_loop(url: str) -> None:
 
     model = OpenAIChatModel("scripted", provider=OpenAIProvider(base_url=url, api_key="none"))
     agent = Agent(model, instructions="Set the marks.")
-    agent.tool_plain(edit, name="edit-part")
+    agent.tool_plain(name="edit-part")(edit)
     agent.run_sync("Begin.", usage_limits=UsageLimits(request_limit=None))
 
 
@@ -248,7 +255,9 @@ def compare() -> tuple[list[Figure], list[str]]:
         for name, share, over in (("median", 0.5, OVER_MEDIAN), ("p99", 0.99, OVER_P99)):
             more = _percentile(mine, share) - _percentile(plain, share)
             if more > over:
-                verdicts.append(f"MISSED rounds {at + 1} to {at + BLOCK}: {name} {more:.1f} ms over the bare loop, {over:.0f} wanted")
+                verdicts.append(
+                    f"MISSED rounds {at + 1} to {at + BLOCK}: {name} {more:.1f} ms over the bare loop, {over:.0f} wanted"
+                )
     figures = [Figure("a round", ours=ours, plain=bare), Figure("a round of pydantic-ai", ours=peer, plain=bare)]
     return figures, verdicts or ["held: every block of a hundred rounds"]
 
@@ -263,21 +272,26 @@ def _resident() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1_000_000
 
 
+def _open_console(studio: Studio, run: str) -> None:
+    """What a console reads before it shows the end of a transcript."""
+    source = RunSource(studio, run)
+    source.update()
+    source.rows(max(0, source.count() - 50), source.count())
+
+
 def long_run() -> tuple[list[Figure], list[str]]:
     """Ten calls a round, two thousand rounds; then it is opened."""
-    opened = Figure("console", plain=[OPEN])
+    opened = Figure("its console", plain=[OPEN])
     shown = Figure("run show", plain=[OPEN])
     memory: list[float] = []
 
-    def after(made: Any, run: str) -> None:
-        from marginalia_tui.agent.runs import get_run
-        from marginalia_tui.desk.transcripts import Transcript
-
+    def after(home: Path, run: str) -> None:
         memory.append(_resident())
-        for _ in range(5):
-            with made.store.read() as tx:
-                shown.time(lambda: get_run(tx, run))
-            opened.time(lambda: Transcript(made.store, run).refresh())
+        with closing(Studio(home)) as studio:
+            for _ in range(5):
+                with studio.store.read() as tx:
+                    shown.time(lambda: run_row(tx, get_run(tx, run)))
+                opened.time(lambda: _open_console(studio, run))
 
     memory.append(_resident())
     gaps = _timed(Plan(LONG_ROUNDS, LONG_CALLS, LONG_CALLS, "finish"), lambda url: run_of_ours(url, LONG_CALLS, after))

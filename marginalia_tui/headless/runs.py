@@ -137,7 +137,8 @@ def _rested(studio: Studio, run: str, options: argparse.Namespace) -> int:
     return 0
 
 
-def _row(tx: ReadTx, run: Run) -> dict[str, Any]:
+def run_row(tx: ReadTx, run: Run) -> dict[str, Any]:
+    """What `run show` tells of a run."""
     try:
         agent = agents.get_agent(tx, run.agent)
         cap = context_cap(agent, get_model(tx, agent.model)) or None
@@ -172,7 +173,7 @@ def _row(tx: ReadTx, run: Run) -> dict[str, Any]:
 def _show_run(studio: Studio, run: str, options: argparse.Namespace) -> int:
     with studio.store.read() as tx:
         found = get_run(tx, run)
-        row = _row(tx, found)
+        row = run_row(tx, found)
     if options.json:
         print_json(row)
     else:
@@ -188,7 +189,7 @@ def _show(studio: Studio, options: argparse.Namespace) -> int:
 
 def _list(studio: Studio, options: argparse.Namespace) -> int:
     with studio.store.read() as tx:
-        rows = [_row(tx, run) for run in list_runs(tx)]
+        rows = [run_row(tx, run) for run in list_runs(tx)]
     if options.json:
         print_json(rows)
     else:

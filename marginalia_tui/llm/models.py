@@ -27,7 +27,7 @@ from marginalia_tui.llm.keys import Keys
 from marginalia_tui.llm.openai_chat import output_limit
 from marginalia_tui.llm.provider import Provider
 from marginalia_tui.llm.retry import Retries, Waiting, waiting
-from marginalia_tui.llm.tokens import Correction, count_answer, count_request
+from marginalia_tui.llm.tokens import Correction, RequestCounter, count_answer
 
 if TYPE_CHECKING:
     from marginalia_tui.llm.http import OpenAIProvider
@@ -115,6 +115,7 @@ class Models:
         self._check = check
         self._providers: dict[str, Provider] = {}
         self._corrections: dict[str, Correction] = {}
+        self._counter = RequestCounter()
         self._gate = Gate()
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -146,7 +147,7 @@ class Models:
             Cancelled: the models are closed.
         """
         gathered = Accumulator(output_limit(definition, request))
-        estimated = count_request(request)
+        estimated = self._counter.count(request)
         return self._start(
             definition, lambda provider: provider.stream(definition, request), gathered, estimated, on_event, on_wait
         )
@@ -166,7 +167,7 @@ class Models:
 
     def count(self, definition: ModelDefinition, request: Request) -> int:
         """Tokens of the prompt of a request, corrected by what the model's server has reported."""
-        return self.correction(definition).apply(count_request(request))
+        return self.correction(definition).apply(self._counter.count(request))
 
     def correction(self, definition: ModelDefinition) -> Correction:
         """What is known of how a model counts."""

@@ -9,8 +9,11 @@ and not for a word. A server that reports its own counts corrects the rest (`Cor
 
 import json
 import re
+import threading
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import is_
 
 from marginalia_tui.domain.chat import Answer, Message, Request, Tool
 
@@ -64,6 +67,8 @@ PER_RESULT = 4
 PER_TOOL = 28
 """Tokens of a call, its result and a tool beside their JSON: what templates of today put around them."""
 START = 3
+COUNTED = 8
+"""Conversations whose counts are kept: those of the runs that work at once, and a few more."""
 
 
 def count_tokens(text: str) -> int:
@@ -141,13 +146,59 @@ def _price(sign: str) -> float:
 
 def count_request(request: Request) -> int:
     """Tokens of the prompt that a request becomes, about."""
-    total = START + sum(_message(message) for message in request.messages)
-    if request.system:
-        total += PER_MESSAGE + count_tokens(request.system)
-    return total + sum(_tool(tool) for tool in request.tools)
+    return START + sum(map(count_message, request.messages)) + count_frame(request.system, request.tools)
 
 
-def _message(message: Message) -> int:
+def count_frame(system: str, tools: Sequence[Tool]) -> int:
+    """Tokens of what stands before the messages of a request, about."""
+    return (PER_MESSAGE + count_tokens(system) if system else 0) + sum(map(_tool, tools))
+
+
+class RequestCounter:
+    """Counts requests of conversations that grow: each message once. Any thread may ask.
+
+    What is kept are the messages of the requests that were counted last, the very same objects.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._latest: list[_Counted] = []
+
+    def count(self, request: Request) -> int:
+        """What `count_request` gives."""
+        with self._lock:
+            found = next((each for each in self._latest if each.begins(request)), None) or _Counted(request)
+            self._latest = [found, *(each for each in self._latest if each is not found)][:COUNTED]
+            return found.grow(request.messages)
+
+
+class _Counted:
+    """The beginning of one conversation, and its tokens."""
+
+    def __init__(self, request: Request) -> None:
+        self._system = request.system
+        self._tools = request.tools
+        self._seen: list[Message] = []
+        self._tokens = START + count_frame(request.system, request.tools)
+
+    def begins(self, request: Request) -> bool:
+        return (
+            len(self._seen) <= len(request.messages)
+            and all(map(is_, self._seen, request.messages))
+            and self._system == request.system
+            and len(self._tools) == len(request.tools)
+            and all(map(is_, self._tools, request.tools))
+        )
+
+    def grow(self, messages: Sequence[Message]) -> int:
+        more = messages[len(self._seen) :]
+        self._tokens += sum(map(count_message, more))
+        self._seen.extend(more)
+        return self._tokens
+
+
+def count_message(message: Message) -> int:
+    """Tokens of a message, about."""
     total = PER_MESSAGE + count_tokens(message.text)
     if message.role == "tool":
         total += PER_RESULT

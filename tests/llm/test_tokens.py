@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marginalia_tui.domain.chat import Answer, Call, Message, Request, Tool
+from marginalia_tui.llm import tokens
 from marginalia_tui.llm.tokens import (
     LEAST_RATIO,
     MOST_RATIO,
@@ -106,3 +107,23 @@ def test_a_correction_stays_in_bounds_and_passes_over_little() -> None:
     assert Correction().learned(1000, 0) == Correction()
     assert Correction().learned(1000, 10**9).ratio == MOST_RATIO
     assert Correction().learned(10**6, 1).ratio == LEAST_RATIO
+
+
+def test_a_conversation_that_grows_is_counted_message_by_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    counter = tokens.RequestCounter()
+    tool = Tool("edit-part", "Replaces a passage.", {"type": "object"})
+    said = [Message(role="user", text=f"Chapter {number} is next.") for number in range(20)]
+    counted: list[Message] = []
+    one = tokens.count_message
+    monkeypatch.setattr(tokens, "count_message", lambda message: counted.append(message) or one(message))
+    for length in range(len(said) + 1):
+        for system in ("Write.", "Write well."):
+            counter.count(Request(system=system, messages=tuple(said[:length]), tools=(tool,)))
+    assert len(counted) == 2 * len(said)
+    for request in (
+        Request(system="Write.", messages=tuple(said), tools=(tool,)),
+        Request(system="Write.", messages=tuple(said[:3]), tools=(tool,)),
+        Request(system="Write.", messages=tuple(said)),
+        Request(system="", messages=tuple(reversed(said))),
+    ):
+        assert counter.count(request) == count_request(request)
