@@ -115,7 +115,12 @@ def test_a_conversation_that_grows_is_counted_message_by_message(monkeypatch: py
     said = [Message(role="user", text=f"Chapter {number} is next.") for number in range(20)]
     counted: list[Message] = []
     one = tokens.count_message
-    monkeypatch.setattr(tokens, "count_message", lambda message: counted.append(message) or one(message))
+
+    def count_one(message: Message) -> int:
+        counted.append(message)
+        return one(message)
+
+    monkeypatch.setattr(tokens, "count_message", count_one)
     for length in range(len(said) + 1):
         for system in ("Write.", "Write well."):
             counter.count(Request(system=system, messages=tuple(said[:length]), tools=(tool,)))
