@@ -23,7 +23,7 @@ DOCUMENTS = {
     **{name: ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")},
 }
 EXPECTED = {
-    "agents", "book", "commands", "console", "extensions", "headless", "images", "import-export", "keys",
+    "agents", "book", "commands", "console", "diagnostics", "extensions", "headless", "images", "import-export", "keys",
     "keys-writing", "library", "lore", "models", "review", "safety", "settings", "shell", "start", "statistics",
     "troubleshooting",
 }  # fmt: skip
@@ -33,6 +33,7 @@ PLACES = {
     "book": ("book", "edit", "replace", "spelling", "select", "lookup", "jump", "page", "find", "branches", "outline"),
     "agents": ("agents",),
     "console": ("agents", "console", "transcript"),
+    "diagnostics": ("console", "transcript"),
     "review": ("agents", "console", "review", "diff", "text_editor", "book"),
     "settings": ("settings",),
     "models": ("settings", "console"),

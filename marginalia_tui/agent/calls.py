@@ -109,10 +109,17 @@ class CallMaker:
             return error
         return None
 
-    def refuse(self, call: Call, text: str, *, seconds: float = 0.0) -> Entry:
-        """Answers a call that is not made, or that failed after so long."""
+    def refuse(self, call: Call, text: str, *, seconds: float = 0.0, notice: str | None = None) -> Entry:
+        """Answers a call that is not made, or that failed after so long.
+
+        Args:
+            call: the call.
+            text: what the model reads.
+            seconds: how long it took.
+            notice: the kind of the result when it is not the tool that refused it (`skipped`, ...).
+        """
         with self._write(call) as tx:
-            return self._append(tx, call, text, ok=False, seconds=seconds)
+            return self._append(tx, call, text, ok=False, seconds=seconds, notice=notice)
 
     def make(self, call: Call, control: Control) -> Entry | None:
         """Makes a call and records its result.
@@ -128,8 +135,10 @@ class CallMaker:
         try:
             effect = self._prepare(call, control)
             with self._write(call) as tx:
-                text = cut_result(effect(tx))
-                entry = self._append(tx, call, text, ok=True, seconds=time.monotonic() - began)
+                whole = effect(tx)
+                text = cut_result(whole)
+                notice = transcript.CUT if text is not whole else None
+                entry = self._append(tx, call, text, ok=True, seconds=time.monotonic() - began, notice=notice)
                 self._handles.save(tx)
             self._handles.saved()
             return entry
@@ -232,6 +241,8 @@ class CallMaker:
         )
         return self._setup.store.write(act, lease=self._lease)
 
-    def _append(self, tx: WriteTx, call: Call, text: str, *, ok: bool, seconds: float) -> Entry:
+    def _append(
+        self, tx: WriteTx, call: Call, text: str, *, ok: bool, seconds: float, notice: str | None = None
+    ) -> Entry:
         result = Message(role="tool", text=text, call_id=call.id, ok=ok)
-        return transcript.append(tx, self._run.uuid, result, seconds=round(seconds, 3))
+        return transcript.append(tx, self._run.uuid, result, seconds=round(seconds, 3), notice=notice)

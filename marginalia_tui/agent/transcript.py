@@ -22,6 +22,12 @@ MAIN = ""
 
 NUDGE = "nudge"
 """The notice to a model that only talks."""
+CUT = "cut"
+"""The kind of an answer, or of a result, of which the end is missing."""
+SKIPPED = "skipped"
+"""The kind of a result that a call got which was not made, since one before it in the answer failed."""
+INTERRUPTED = "interrupted"
+"""The kind of a result that a call got which was cut off. A failed result that has a kind is no error of a tool."""
 MAX_NUDGES = 3
 """Nudges of one turn."""
 

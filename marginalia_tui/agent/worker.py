@@ -260,9 +260,9 @@ class Worker:
         if self._parking:
             return
         if failed:
-            outcome = self._calls.refuse(call, prompt("skipped-call"))
+            outcome = self._calls.refuse(call, prompt("skipped-call"), notice=transcript.SKIPPED)
         elif cut and self._calls.broken(call):
-            outcome = self._calls.refuse(call, prompt("cut-call"))
+            outcome = self._calls.refuse(call, prompt("cut-call"), notice=transcript.CUT)
         elif self._calls.must_wait(run, call):
             self._wait_for_approval(run, call.id, end)
         elif (made := self._make(call)) is not None:

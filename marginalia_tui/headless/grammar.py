@@ -163,6 +163,8 @@ def _runs(add: Add, verbs: "Group") -> None:
     transcript.add_argument("--markdown", action="store_true")
     queue = of_run("queue", "the messages that wait")
     queue.add_argument("--cancel", type=int, metavar="ID")
+    diagnostics = of_run("diagnostics", "tell what a run did: rounds, tools, errors, what was slow")
+    diagnostics.add_argument("--markdown", action="store_true", help="the page, with --json too")
     approve = of_run("approve", "allow a call that waits")
     approve.add_argument("call", metavar="CALL")
     approve.add_argument("--always", action="store_true", help="and this command for the rest of the run")

@@ -17,6 +17,7 @@ from marginalia_tui.domain.errors import Busy, Invalid, NotFound
 from marginalia_tui.domain.items import Book, Plan
 from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.headless import seen
 from marginalia_tui.headless.output import facts, print_json, print_text, say, table
 from marginalia_tui.headless.stream import Stream, work_to_rest
 from marginalia_tui.services.models import get_model
@@ -352,4 +353,5 @@ VERBS: dict[str, Callable[[Studio, argparse.Namespace], int]] = {
     "deny": _decide("deny"),
     "review": _review,
     "apply": _apply,
+    **seen.VERBS,
 }

@@ -1,0 +1,1 @@
+"""What a run did, counted from the rows of its transcript."""
