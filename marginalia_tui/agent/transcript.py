@@ -20,6 +20,8 @@ from marginalia_tui.store.store import ReadTx, WriteTx
 MAIN = ""
 """The thread of the agent itself."""
 
+CUT = "cut"
+"""The mark of an answer that broke off."""
 NUDGE = "nudge"
 """The notice to a model that only talks."""
 CUT = "cut"

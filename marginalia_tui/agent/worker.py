@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 
-from marginalia_tui.agent import approvals, limits, repeats, transcript
+from marginalia_tui.agent import approvals, limits, repeats, setbacks, transcript
 from marginalia_tui.agent.asking import Asker
 from marginalia_tui.agent.batching import cut_calls
 from marginalia_tui.agent.calls import CallMaker
@@ -35,7 +35,7 @@ from marginalia_tui.agent.prompt import build_request, context_cap, system_parts
 from marginalia_tui.agent.runs import Run, add_usage, get_run, transition
 from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import ASK_USER, FINISH
-from marginalia_tui.agent.transcript import MAX_NUDGES, NUDGE, Entry, Round, last_round
+from marginalia_tui.agent.transcript import CUT, MAX_NUDGES, NUDGE, Entry, Round, last_round
 from marginalia_tui.commands.control import Control
 from marginalia_tui.domain.chat import (
     Answer,
@@ -45,6 +45,7 @@ from marginalia_tui.domain.chat import (
 )
 from marginalia_tui.domain.errors import LeaseLost, MarginaliaError, StatusConflict, StoreError
 from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.llm.errors import ModelFault, Reason
 from marginalia_tui.resources import prompt
 from marginalia_tui.store.bus import Touched
 from marginalia_tui.store.journal import Act
@@ -198,6 +199,8 @@ class Worker:
             self._end_turn(run, RunStatus.IDLE, self._calls.argument(found[0], "question"))
         elif repeats.is_told(self._rows):
             self._pause(repeats.REASON)
+        elif setbacks.broke_off(end.answer):
+            self._set_back(setbacks.CUT_ANSWER, setbacks.CUT_REASON)
         elif not calls and (run.interactive or transcript.nudges(self._rows) >= MAX_NUDGES):
             self._end_turn(run, RunStatus.IDLE, end.answer.message.text.strip() or "It answered nothing.")
         elif not calls:
@@ -256,7 +259,7 @@ class Worker:
         self._tell(CallMade(call.id, None, call.name, call.arguments))
         before = end.answer.message.calls[: end.answer.message.calls.index(call)]
         failed = any(not end.results[each.id].ok for each in before)
-        cut = end.answer.notice == "cut" and call == end.answer.message.calls[-1]
+        cut = end.answer.notice == CUT and call == end.answer.message.calls[-1]
         if self._parking:
             return
         if failed:
@@ -313,12 +316,29 @@ class Worker:
         except (LeaseLost, StoreError):
             raise
         except MarginaliaError as error:
-            # The model, or a keys file that can't be used.
-            self._pause(error.message)
+            self._no_answer(error)
             return
         if answer is None:
             return
         self._keep_answer(replace(answer, calls=(), text=answer.text.strip() or repeats.SILENT) if wordy else answer)
+
+    def _no_answer(self, error: MarginaliaError) -> None:
+        """The model failed, or the keys file can't be used."""
+        if isinstance(error, ModelFault):
+            if error.partial is not None and error.partial.text.strip():
+                self._keep_answer(replace(error.partial, calls=(), complete=False))
+            if error.fault is Reason.UNREADABLE_CALL:
+                reason = setbacks.UNREADABLE_REASON.format(fault=error.message)
+                self._set_back(setbacks.UNREADABLE, reason)
+                return
+        self._pause(error.message)
+
+    def _set_back(self, kind: str, reason: str) -> None:
+        """Tells the model what came of its answer and goes on; pauses when that was told too often."""
+        if setbacks.told_often(self._rows, kind):
+            self._pause(reason)
+        else:
+            self._notice(kind, prompt(kind))
 
     def _must_end_now(self) -> bool:
         """Whether the request is to be given up: a pause at once, a stop, another owner, the end of the studio."""
@@ -343,7 +363,7 @@ class Worker:
         usage, model = answer.usage, setup.model
         cost = (usage.prompt * model.price_in + usage.completion * model.price_out) / 1_000_000
         with self._write("answer") as tx:
-            entry = transcript.append_answer(tx, self.run, answer, kept.calls, notice="cut" if cut else None)
+            entry = transcript.append_answer(tx, self.run, answer, kept.calls, notice=CUT if cut else None)
             add_usage(tx, self.run, usage, cost, answer.seconds)
             if kept.notice:
                 transcript.enqueue(tx, self.run, "notice", kept.notice)

@@ -12,7 +12,7 @@ import orjson
 from marginalia_tui.domain.chat import Usage
 
 Delta = tuple[Literal["text", "reasoning", "calls"], Any, str]
-"""What a chunk adds: its kind, its value, and for reasoning the field it came in."""
+"""What a chunk adds: its kind, its value, and for reasoning and calls the field it came in."""
 
 _FINISH: dict[str, Literal["stop", "calls", "length", "other"]] = {
     "stop": "stop",
@@ -94,10 +94,9 @@ def deltas(choice: dict[str, Any]) -> Iterator[Delta]:
     refusal = delta.get("refusal")
     if isinstance(refusal, str) and refusal:
         yield "text", refusal, ""
-    if delta.get("tool_calls"):
-        yield "calls", delta["tool_calls"], ""
-    elif delta.get("function_call"):
-        yield "calls", delta["function_call"], ""
+    for field in ("tool_calls", "function_call"):
+        if delta.get(field):
+            yield "calls", delta[field], field
 
 
 def _content(content: Any) -> Iterator[Delta]:

@@ -59,7 +59,7 @@ _LOADING = re.compile(
 )
 _CALL = re.compile(
     r"does not match the expected|failed to parse (?:the )?(?:tool|function).?call|tool call.{0,40}"
-    r"(?:could not|can't|cannot|failed)|tool_use_failed|malformed.function.call",
+    r"(?:could not|can't|cannot|failed)|tool_use_failed|malformed.function.call|arguments as json",
     re.IGNORECASE,
 )
 _REFUSED = re.compile(r"not supported|unsupported|invalid_request|not_supported", re.IGNORECASE)

@@ -130,6 +130,7 @@ class AnswerReader:
         self._usage: Usage | None = None
         self._said = False
         self._half = ""
+        self._format = ""
 
     @property
     def ended(self) -> bool:
@@ -256,7 +257,10 @@ class AnswerReader:
                     self._said = True
                     yield ReasoningDelta(clean_text(what), field)
                 case "calls":
-                    yield from self._calls.feed(what)
+                    # Servers that know both formats send a call in each: the first that comes is taken.
+                    self._format = self._format or field
+                    if field == self._format:
+                        yield from self._calls.feed(what)
         self._finish = finish_of(choice) or self._finish
         usage = usage_of(value)
         if usage is not None and usage != self._usage:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import orjson
 import pytest
 
 from marginalia_tui.agent import transcript
@@ -18,7 +19,20 @@ from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
 from tests.support.runs import desk, part_texts
-from tests.support.scripted_server import Mark, Pause, Reply, ScriptedServer, calls, chunk, error, hang, stream, text
+from tests.support.scripted_server import (
+    Mark,
+    Pause,
+    Reply,
+    ScriptedServer,
+    calls,
+    chunk,
+    cut,
+    data,
+    error,
+    hang,
+    stream,
+    text,
+)
 
 
 def _finish(report: str) -> list[Reply]:
@@ -151,6 +165,75 @@ def test_f05_a_call_that_was_cut_off_is_not_made(store: Store) -> None:
         assert "cut off" in answer
         assert part_texts(store, made.book, seen.copy) == ["One."]
         assert server.requests[1].body["messages"][2]["tool_calls"][0]["function"]["arguments"] == "{}"
+
+
+def test_f04_a_broken_call_is_kept_as_written_and_sent_as_empty(store: Store) -> None:
+    """Double-encoded arguments are read, an array and half an object are none; the run recovers by itself."""
+    broken = ('{"part": "h:m1", "old": "On', '["h:m1"]')
+    twice = orjson.dumps('{"part": "h:m1", "old": "One", "new": "Two"}').decode()
+    script = [*(calls(("edit-part", each)) for each in broken), calls(("edit-part", twice)), *_finish("Done.")]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert seen.status is RunStatus.DONE
+        assert part_texts(store, made.book, seen.copy) == ["Two."]
+        written = [call.arguments for row in made.entries(run) for call in row.message.calls]
+        assert written[:3] == [*broken, twice]
+        sent = [each for each in server.requests[-1].body["messages"] if "tool_calls" in each]
+        assert [each["tool_calls"][0]["function"]["arguments"] for each in sent[:2]] == ["{}", "{}"]
+        assert [ok for ok, _ in made.results(run)] == [False, False, True, True]
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_f04_a_server_that_can_not_read_a_call_is_asked_again(store: Store, status: int) -> None:
+    refusal = error(status, "litellm.APIError: Failed to parse tool call arguments as JSON: parse_error.101")
+    with ScriptedServer([refusal, refusal, *FIXED]) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        run = made.start()
+        assert made.rest(run).status is RunStatus.DONE
+        notices = [row.notice for row in made.entries(run) if row.message.role == "user"]
+        assert notices == ["start", "unreadable-answer", "unreadable-answer"]
+        assert "could not read" in server.requests[1].body["messages"][-1]["content"]
+
+
+def test_f04_a_server_that_never_reads_a_call_pauses_with_the_reason(store: Store) -> None:
+    refusal = error(500, "Failed to parse tool call arguments as JSON")
+    with ScriptedServer(lambda _: refusal) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert (seen.status, seen.attention, len(server.requests)) == (RunStatus.PAUSED, True, 4)
+        assert "could not read the call" in seen.reason
+        made.runner.resume(run, observers=[made.events.append])
+        made.rest(run)
+        assert len(server.requests) == 5
+
+
+def test_f32_an_answer_that_breaks_off_is_kept_and_goes_on(store: Store) -> None:
+    script = [cut("I will "), text("and", finish="length"), *FIXED]
+    with ScriptedServer(script) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        run = made.start()
+        assert made.rest(run).status is RunStatus.DONE
+        rows = made.entries(run)[1:5]
+        assert [(row.message.text, row.notice) for row in rows[::2]] == [("I will ", "cut"), ("and", "cut")]
+        assert [row.notice for row in rows[1::2]] == ["cut-answer", "cut-answer"]
+
+
+def test_f32_answers_that_always_break_off_pause(store: Store) -> None:
+    with ScriptedServer(lambda _: cut("I")) as server, desk(store, server.url, ["One."]) as made:
+        seen = made.rest(made.start())
+        assert (seen.status, len(server.requests)) == (RunStatus.PAUSED, 4)
+        assert "broke off" in seen.reason
+
+
+def test_f33_an_error_inside_of_an_answer_pauses_with_the_servers_words_and_keeps_the_text(store: Store) -> None:
+    failed = stream(chunk({"content": "I have seen"}), data({"error": {"code": 503, "message": "worker lost"}}))
+    with ScriptedServer([failed, *FIXED]) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert seen.status is RunStatus.PAUSED
+        assert "worker lost" in seen.reason
+        assert (made.entries(run)[-1].message.text, made.entries(run)[-1].notice) == ("I have seen", "cut")
+        made.runner.resume(run, observers=[made.events.append])
+        assert made.rest(run).status is RunStatus.DONE
 
 
 def test_f10_ids_that_a_server_gives_twice_are_told_apart(store: Store) -> None:

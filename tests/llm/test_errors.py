@@ -74,6 +74,7 @@ def of(message: str, kind: str = "", **more: Any) -> dict[str, Any]:
             Reason.REJECTED,
         ),
         (500, of("Failed to parse tool call arguments as JSON: parse error"), Reason.UNREADABLE_CALL),
+        (400, of("litellm.APIError: Unable to read the function's arguments as JSON"), Reason.UNREADABLE_CALL),
         (500, of("The model produced output that does not match the expected format"), Reason.UNREADABLE_CALL),
     ],
 )

@@ -234,6 +234,27 @@ def test_half_a_character_waits_for_its_other_half() -> None:
     assert alone.text == "a\ufffdb"
 
 
+def test_f11_a_call_in_two_formats_at_once_is_one_call() -> None:
+    old = {"name": "read", "arguments": '{"p": 1}'}
+    new = {"index": 0, "id": "a", "function": old}
+    formats = {"tool_calls": [new]}, {"function_call": old}
+    for first, second in (formats, formats[::-1]):
+        for body in ((chunk({**first, **second}),), (chunk(first), chunk(second))):
+            got = answer(*body, chunk({}, "tool_calls"), DONE)
+            assert [(call.name, call.arguments) for call in got.calls] == [("read", '{"p": 1}')]
+
+
+def test_f29_a_call_without_an_id_gets_one() -> None:
+    got = answer(chunk({"tool_calls": [{"function": {"name": "read", "arguments": {"p": 1}}}]}), DONE)
+    assert got.calls[0].id
+    assert json.loads(got.calls[0].arguments) == {"p": 1}
+
+
+def test_f35_the_count_comes_last_and_without_a_choice() -> None:
+    got = answer(chunk({"content": "x"}, "stop"), usage_chunk(7, 3, cached=5), DONE)
+    assert (got.usage.prompt, got.usage.completion, got.usage.cached, got.usage_estimated) == (7, 3, 5, False)
+
+
 def test_f05_a_call_cut_at_the_limit_is_seen() -> None:
     got = answer(*call_chunks(0, "run", '{"command": "echo 1 2')[:2], chunk({}, "length"), usage_chunk(403, 22), DONE)
     assert got.finish == "length"
