@@ -19,6 +19,7 @@ from marginalia_tui.agent import approvals, limits, repeats, setbacks, transcrip
 from marginalia_tui.agent.asking import Asker
 from marginalia_tui.agent.batching import cut_calls
 from marginalia_tui.agent.calls import CallMaker
+from marginalia_tui.agent.choice import choose, notice_of, refused
 from marginalia_tui.agent.events import (
     CallAnswered,
     CallMade,
@@ -41,7 +42,6 @@ from marginalia_tui.domain.chat import (
     Answer,
     Call,
     Message,
-    ToolChoice,
 )
 from marginalia_tui.domain.errors import LeaseLost, MarginaliaError, StatusConflict, StoreError
 from marginalia_tui.domain.runs import RunStatus
@@ -302,8 +302,7 @@ class Worker:
         setup = self._setup
         tools = setup.tools
         parts = system_parts(setup.agent, setup.model, interactive=run.interactive, singles=sorted(tools.singles))
-        wordy = repeats.wants_words(self._rows)
-        choice: ToolChoice = "none" if wordy else "auto"
+        wordy, choice = repeats.wants_words(self._rows), choose(self._rows, setup.model)
         request = build_request(parts, self._rows, tools.tools, setup.model.max_output, choice)
         cap = context_cap(setup.agent, setup.model)
         estimate = setup.models.count(setup.model, request) if cap else 0
@@ -316,7 +315,10 @@ class Worker:
         except (LeaseLost, StoreError):
             raise
         except MarginaliaError as error:
-            self._no_answer(error)
+            if refused(error, choice):
+                self._notice(notice_of(choice), prompt(notice_of(choice)))
+            else:
+                self._no_answer(error)
             return
         if answer is None:
             return

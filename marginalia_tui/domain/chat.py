@@ -99,6 +99,10 @@ class ModelDefinition:
     price_in: float = 0.0
     """Price of a million tokens of the prompt."""
     price_out: float = 0.0
+    answers_with_call: bool = False
+    """An agent's request says that the answer has to hold a call: for models that only talk otherwise."""
+    streams: bool = True
+    """Answers are asked for as a stream; some servers lose calls in one."""
 
 
 ToolChoice = Literal["auto", "none", "required"]

@@ -93,6 +93,9 @@ def _models(add: Add, verbs: "Group") -> None:
         model.add_argument("--price-in", type=float, metavar="X", help="of a million tokens of the prompt")
         model.add_argument("--price-out", type=float, metavar="Y", help="of a million tokens of the answer")
         model.add_argument("--timeout", type=float, metavar="S", help="seconds without a chunk")
+        toggle = argparse.BooleanOptionalAction
+        model.add_argument("--answers-with-call", action=toggle, default=None, help="each answer has to hold a call")
+        model.add_argument("--stream", action=toggle, default=None, help="answers come in pieces")
     add("list", "list the models", group)
     for name, text in (("show", "show a model"), ("remove", "remove a model"), ("test", "ask it for a short answer")):
         add(name, text, group).add_argument("name", metavar="NAME")

@@ -24,6 +24,8 @@ _FIELDS = {
     "price_in": "price_in",
     "price_out": "price_out",
     "timeout": "timeout",
+    "answers_with_call": "answers_with_call",
+    "stream": "streams",
 }
 """Option -> field of the definition."""
 

@@ -67,6 +67,12 @@ class ModelFault(ModelError):
         return Reason(self.reason)
 
 
+def refuses_choice(fault: ModelFault) -> bool:
+    """Whether a server refuses what a request says about calls: it knows no `tool_choice`, or not this one."""
+    return bool(_CHOICE.search(fault.message)) and fault.partial is None
+
+
+_CHOICE = re.compile(r"tool.?choice", re.IGNORECASE)
 _KEY_LIKE = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|key|hf|AIza)[-_][\w*.\-]{6,}"
     r"|\bAIza[\w\-]{10,}"

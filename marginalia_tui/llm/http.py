@@ -69,7 +69,7 @@ class OpenAIProvider:
 
     async def stream(self, definition: ModelDefinition, request: Request) -> AsyncGenerator[StreamEvent, None]:
         """Ask, once; see `Provider`."""
-        body = body_with(definition, request, self._conversations.messages(request))
+        body = body_with(definition, request, self._conversations.messages(request), streamed=definition.streams)
         async with aclosing(self.send(definition, body)) as events:
             async for event in events:
                 yield event

@@ -13,6 +13,7 @@ from typing import Any
 from marginalia_tui.domain.chat import Answer, Message, ModelDefinition, Request, Tool
 from marginalia_tui.domain.errors import ModelError
 from marginalia_tui.llm.answer import broken_calls
+from marginalia_tui.llm.errors import ModelFault, refuses_choice
 from marginalia_tui.llm.models import Models
 from marginalia_tui.llm.openai_chat import payload
 
@@ -95,7 +96,7 @@ def _try_tool(models: Models, definition: ModelDefinition, notes: list[str]) -> 
         system=_SYSTEM, messages=(Message(role="user", text=_ORDER),), tools=(_TOOL,), tool_choice="required"
     )
     try:
-        answer = models.ask(definition, order).future.result()
+        answer = _ask_for_call(models, definition, order, notes)
     except ModelError as error:
         notes.append(f"Tools: {error.message}")
         return False
@@ -104,6 +105,16 @@ def _try_tool(models: Models, definition: ModelDefinition, notes: list[str]) -> 
         return True
     notes.append("Tools: it answered without calling the tool; agents need a model that can.")
     return False
+
+
+def _ask_for_call(models: Models, definition: ModelDefinition, order: Request, notes: list[str]) -> Answer:
+    try:
+        return models.ask(definition, order).future.result()
+    except ModelFault as fault:
+        if not refuses_choice(fault):
+            raise
+    notes.append("Tools: the server can't be told that an answer has to hold a call; leave that setting off.")
+    return models.ask(definition, replace(order, tool_choice="auto")).future.result()
 
 
 def _try_picture(models: Models, definition: ModelDefinition, notes: list[str]) -> bool | None:

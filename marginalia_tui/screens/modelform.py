@@ -40,6 +40,14 @@ def _fields(definition: ModelDefinition, *, new: bool) -> list[Field]:
         ),
         Field("concurrent", "At once", "number", model.concurrent, help="Requests at the same time."),
         Field("images", "Sees images", "boolean", model.images),
+        Field(
+            "answers_with_call",
+            "Always calls",
+            "boolean",
+            model.answers_with_call,
+            help="Each answer has to hold a call: for models that only talk otherwise.",
+        ),
+        Field("streams", "In pieces", "boolean", model.streams, help="Off for servers that lose calls in a stream."),
         Field("price_in", "Price in", "number", model.price_in or None, help="Of a million tokens.", whole=False),
         Field("price_out", "Price out", "number", model.price_out or None, whole=False),
     ]

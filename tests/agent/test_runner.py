@@ -13,6 +13,7 @@ from marginalia_tui.domain.chat import ModelDefinition
 from marginalia_tui.domain.errors import Invalid, Locked, NotFound, Refused, StatusConflict
 from marginalia_tui.domain.items import Book, Part, Plan
 from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.services.models import save_model
 from marginalia_tui.services.parts import story_tree
 from marginalia_tui.settings import Settings
 from marginalia_tui.store.journal import Act
@@ -32,6 +33,7 @@ from tests.support.scripted_server import (
     hang,
     stream,
     text,
+    whole,
 )
 
 
@@ -234,6 +236,38 @@ def test_f33_an_error_inside_of_an_answer_pauses_with_the_servers_words_and_keep
         assert (made.entries(run)[-1].message.text, made.entries(run)[-1].notice) == ("I have seen", "cut")
         made.runner.resume(run, observers=[made.events.append])
         assert made.rest(run).status is RunStatus.DONE
+
+
+def _set_model(store: Store, url: str, **fields: Any) -> None:
+    save_model(store, ModelDefinition(name="scripted", base_url=url, model="scripted", **fields))
+
+
+def test_a_model_is_told_to_answer_with_a_call_where_its_server_can_be_told(store: Store) -> None:
+    def strict(body: dict[str, Any]) -> Reply:
+        if "tool_choice" in body:
+            return error(400, "tool_choice must be auto")
+        results = len([each for each in body["messages"] if each["role"] == "tool"])
+        return FIXED[results]
+
+    with ScriptedServer(FIXED) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        _set_model(store, server.url, answers_with_call=True)
+        assert made.rest(run := made.start()).status is RunStatus.DONE
+        assert {each.body["tool_choice"] for each in server.requests} == {"required"}
+        made.runner.stop(run, keep=False)
+        with ScriptedServer(strict) as other:
+            _set_model(store, other.url, answers_with_call=True)
+            assert made.rest(run := made.start()).status is RunStatus.DONE
+            assert ["tool_choice" in each.body for each in other.requests] == [True, False, False, False]
+            assert [row.notice for row in made.entries(run)].count("choice-required") == 1
+
+
+def test_f29_answers_are_asked_for_whole_where_a_stream_loses_calls(store: Store) -> None:
+    call = {"id": "", "type": "function", "function": {"name": "list-parts", "arguments": {}}}
+    script = [whole({"role": "assistant", "tool_calls": [call]}, "tool_calls"), *FIXED[1:]]
+    with ScriptedServer(script) as server, desk(store, server.url, ["There sat teh cat."]) as made:
+        _set_model(store, server.url, streams=False)
+        assert made.rest(made.start()).status is RunStatus.DONE
+        assert "stream" not in server.requests[0].body
 
 
 def test_f10_ids_that_a_server_gives_twice_are_told_apart(store: Store) -> None:

@@ -144,9 +144,10 @@ def test_usage_is_exit_2(program: Program) -> None:
 def test_models_are_added_shown_changed_removed(program: Program) -> None:
     program("model", "add", "local", "--base-url", "http://127.0.0.1:1/v1", "--model", "m", "--context", "4096")
     assert program("model", "show", "local").json["context"] == 4096
-    program("model", "set", "local", "--temperature", "0", "--images")
+    program("model", "set", "local", "--temperature", "0", "--images", "--answers-with-call", "--no-stream")
     shown = program("model", "show", "local").json
     assert (shown["temperature"], shown["images"]) == (0.0, True)
+    assert (shown["answers_with_call"], shown["streams"]) == (True, False)
     assert [row["provider"] for row in program("model", "list").json] == ["openai", "offline"]
     twice = program("model", "add", "local", "--base-url", "http://x/v1", "--model", "m")
     assert twice.code == 1

@@ -69,3 +69,15 @@ def test_the_picture_is_one() -> None:
     with Image.open(BytesIO(plain_png(64, (214, 20, 20)))) as image:
         image.load()
         assert (image.size, image.getpixel((63, 63))) == ((64, 64), (214, 20, 20))
+
+
+def test_a_server_that_can_not_be_told_to_call_is_asked_in_words(models: Models) -> None:
+    def script(body: Body) -> Reply:
+        if "tool_choice" in body:
+            return error(400, "tool_choice 'required' is not supported by this server")
+        return calls(("note_colour", {"colour": "green"})) if "tools" in body else text("Tuesday. Red.")
+
+    with ScriptedServer(script) as server:
+        got = try_model(models, ModelDefinition(name="test", base_url=server.url, model="m"))
+    assert got.tools
+    assert any("leave that setting off" in note for note in got.notes)
