@@ -32,10 +32,11 @@ def define_agent(**fields: object) -> AgentDefinition:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = str(first["loc"][0]) if first["loc"] else "agent"
-        if first["type"] == "string_too_long" and field in ("instructions", "system_prompt"):
+        if first["type"] == "string_too_long" and field in ("instructions", "system_prompt", "compaction_prompt"):
             given = len(str(first["input"]))
             raise Invalid(f"The {field} have {given:,} characters: give at most {MAX_INSTRUCTIONS:,}.") from None
-        raise Invalid(f"The agent's {field} does not fit: {first['msg']}.") from None
+        told = str(first["msg"]).removeprefix("Value error, ")
+        raise Invalid(f"The agent's {field} does not fit: {told}.") from None
 
 
 def list_agents(tx: ReadTx) -> list[AgentDefinition]:

@@ -48,12 +48,13 @@ class Asker:
             self._looks += 1
             self._wake.notify_all()
 
-    def ask(self, request: Request, place: int) -> Answer | None:
+    def ask(self, request: Request, place: int, note: str = "") -> Answer | None:
         """Asks and waits.
 
         Args:
             request: what is asked.
             place: the ordinal that the answer will have in the transcript.
+            note: what the studio is asking for, shown in place of the answer, which is no word of the agent's then.
 
         Returns:
             The answer; None when it was given up.
@@ -62,8 +63,11 @@ class Asker:
             MarginaliaError: the model does not answer, or its key can't be used.
         """
         self._live.begin(place)
+        if note:
+            self._live.wait(note)
+        heard = None if note else self._arrived
         pending = self._setup.models.ask(
-            self._setup.model, request, self._arrived, on_wait=lambda waiting: self._live.wait(waiting.message)
+            self._setup.model, request, heard, on_wait=lambda waiting: self._live.wait(waiting.message)
         )
         pending.future.add_done_callback(lambda _: self.look_again())
         seen = -1

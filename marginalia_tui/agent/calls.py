@@ -20,7 +20,8 @@ from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import (
     ASK_USER,
     FINISH,
-    GET_RUN_STATUS,
+    REQUEST_COMPACTION,
+    RUN_TOOLS,
     UPDATE_PLAN,
     AddedTool,
     cut_result,
@@ -152,7 +153,7 @@ class CallMaker:
             return self.refuse(call, f"Error: {error.message}", seconds=time.monotonic() - began)
 
     def _prepare(self, call: Call, control: Control) -> Effect:
-        if call.name in (FINISH, ASK_USER, UPDATE_PLAN, GET_RUN_STATUS):
+        if call.name in RUN_TOOLS:
             arguments = read_arguments(call.arguments)
             if arguments is None:
                 raise Invalid(prompt("unreadable-call").format().removeprefix("Error: "))
@@ -207,6 +208,8 @@ class CallMaker:
                 return "The plan is kept." if changed else "The plan is unchanged."
 
             return keep
+        if name == REQUEST_COMPACTION:
+            return lambda tx: "The conversation is summarised now."
         return lambda tx: orjson.dumps(self._status(tx)).decode()
 
     def _check_something_done(self) -> None:

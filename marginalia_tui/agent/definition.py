@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 MAX_INSTRUCTIONS = 40_000
 """Characters of the instructions of an agent."""
@@ -12,6 +12,15 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Destructive = Literal["deny", "ask", "auto"]
 Batch = Literal["batched", "single", "free"]
 Limit = Annotated[int, Field(ge=0)]
+
+
+def _percent(value: int) -> int:
+    if value and not 50 <= value <= 99:
+        raise ValueError("give 0 for never, or 50 to 99 percent of the context")
+    return value
+
+
+Percent = Annotated[int, AfterValidator(_percent)]
 
 
 class AgentDefinition(BaseModel):
@@ -43,3 +52,7 @@ class AgentDefinition(BaseModel):
     """Tokens of a run, prompts and answers together."""
     context_cap: Limit = 0
     """Tokens of the context, below what the model has."""
+    auto_compact: Percent = 90
+    """Percent of the context at which the conversation is summarised; 0 is never."""
+    compaction_prompt: Annotated[str, StringConstraints(max_length=MAX_INSTRUCTIONS)] = ""
+    """What asks for a summary; empty takes that of the settings, then the studio's own."""

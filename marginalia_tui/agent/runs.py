@@ -255,6 +255,12 @@ def add_usage(tx: WriteTx, run: str, usage: Usage, cost: float, seconds: float =
     tx.touch("run", run)
 
 
+def set_context(tx: WriteTx, run: str, tokens: int) -> None:
+    """What the conversation fills after a change that no answer has counted yet."""
+    tx.connection.execute(update(tables.run).where(tables.run.c.uuid == run).values(context_tokens=tokens))
+    tx.touch("run", run)
+
+
 def acknowledge(tx: WriteTx, run: Run) -> None:
     """The author has seen it."""
     tx.connection.execute(update(tables.run).where(tables.run.c.uuid == run.uuid).values(attention=0))

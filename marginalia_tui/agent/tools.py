@@ -42,6 +42,7 @@ FINISH = "finish"
 ASK_USER = "ask_user"
 UPDATE_PLAN = "update_plan"
 GET_RUN_STATUS = "get_run_status"
+REQUEST_COMPACTION = "request_compaction"
 
 RUN_TOOLS: dict[str, Tool] = {
     tool.name: tool
@@ -95,6 +96,17 @@ RUN_TOOLS: dict[str, Tool] = {
             GET_RUN_STATUS,
             "Tells how many rounds and tokens you have used, and what the limits are.",
             {"type": "object", "properties": {}, "required": [], "additionalProperties": False},
+        ),
+        Tool(
+            REQUEST_COMPACTION,
+            "Replaces this conversation by a summary that you write next, so that there is room again. "
+            "Call it alone, between two steps, when you are told that the conversation fills up.",
+            {
+                "type": "object",
+                "properties": {"focus": {**_TEXT, "description": "What must not be lost."}},
+                "required": [],
+                "additionalProperties": False,
+            },
         ),
     )
 }
@@ -165,7 +177,7 @@ class ToolSet:
     @property
     def singles(self) -> frozenset[str]:
         """The tools that are called alone in an answer."""
-        return frozenset(name for name, command in self.commands.items() if command.single)
+        return frozenset(name for name, command in self.commands.items() if command.single) | {REQUEST_COMPACTION}
 
     @property
     def readers(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 import orjson
-from sqlalchemy import Row, delete, func, insert, select
+from sqlalchemy import Row, delete, func, insert, select, update
 
 from marginalia_tui.domain.chat import Answer, Call, Message, Telemetry
 from marginalia_tui.llm.calls import read_arguments
@@ -32,6 +32,8 @@ INTERRUPTED = "interrupted"
 """The kind of a result that a call got which was cut off. A failed result that has a kind is no error of a tool."""
 MAX_NUDGES = 3
 """Nudges of one turn."""
+SUMMARY = "summary"
+"""The notice of a row that stands for all before it."""
 
 QueueKind = Literal["author", "resume", "notice"]
 
@@ -222,6 +224,33 @@ def append_answer(
     )
     telemetry = telemetry_of(answer, len(calls), estimate)
     return append(tx, run, message, notice=notice, seconds=answer.seconds, telemetry=telemetry)
+
+
+def replace_by_summary(
+    tx: WriteTx, run: str, text: str, *, seconds: float = 0.0, telemetry: Telemetry | None = None
+) -> Entry:
+    """Appends a summary that stands for all rows before it: the model reads those no more, and nothing is deleted."""
+    message = Message(role="user", text=text)
+    entry = append(tx, run, message, notice=SUMMARY, seconds=seconds, summary=True, telemetry=telemetry)
+    column = tables.message.c
+    tx.connection.execute(
+        update(tables.message)
+        .where(column.run == run, column.thread == MAIN, column.ordinal < entry.ordinal, column.compacted == 0)
+        .values(compacted=1)
+    )
+    return entry
+
+
+def summed_up_often(tx: ReadTx, run: str, answers: int, summaries: int) -> bool:
+    """Whether so many of the last answers and summaries of a run are summaries."""
+    message = tables.message.c
+    latest = tx.connection.execute(
+        select(message.summary)
+        .where(message.run == run, message.thread == MAIN, (message.role == "assistant") | (message.summary == 1))
+        .order_by(message.ordinal.desc())
+        .limit(answers)
+    ).scalars()
+    return sum(map(int, latest)) >= summaries
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 
-from marginalia_tui.agent import approvals, limits, repeats, setbacks, transcript
+from marginalia_tui.agent import approvals, compaction, context, limits, repeats, setbacks, transcript
 from marginalia_tui.agent.asking import Asker
 from marginalia_tui.agent.batching import cut_calls
 from marginalia_tui.agent.calls import CallMaker
@@ -165,6 +165,8 @@ class Worker:
         end = last_round(self._rows)
         if end.open_calls:
             self._make_call(run, end)
+        elif wish := compaction.asked_for(end):
+            self._compact(run, wish)
         elif self._deliver():
             return
         elif end.answer is None or end.newer:
@@ -306,8 +308,15 @@ class Worker:
         request = build_request(parts, self._rows, tools.tools, setup.model.max_output, choice)
         cap = context_cap(setup.agent, setup.model)
         estimate = setup.models.count(setup.model, request) if cap else 0
-        if reason := limits.reached(run, setup.agent, setup.settings.token_budget, cap, estimate):
+        full = not wordy and compaction.due(self._rows, setup.agent, cap, estimate)
+        if reason := limits.reached(run, setup.agent, setup.settings.token_budget, 0 if full else cap, estimate):
             self._pause(reason)
+            return
+        if full:
+            self._compact(run, compaction.Wish("context", must=estimate >= cap))
+            return
+        if not wordy and (warning := context.warning(self._rows, cap, estimate)):
+            self._notice(*warning)
             return
         self._tell(RoundBegan(run.rounds + 1))
         try:
@@ -318,13 +327,13 @@ class Worker:
             if refused(error, choice):
                 self._notice(notice_of(choice), prompt(notice_of(choice)))
             else:
-                self._no_answer(error)
+                self._no_answer(run, error)
             return
         if answer is None:
             return
         self._keep_answer(replace(answer, calls=(), text=answer.text.strip() or repeats.SILENT) if wordy else answer)
 
-    def _no_answer(self, error: MarginaliaError) -> None:
+    def _no_answer(self, run: Run, error: MarginaliaError) -> None:
         """The model failed, or the keys file can't be used."""
         if isinstance(error, ModelFault):
             if error.partial is not None and error.partial.text.strip():
@@ -333,7 +342,10 @@ class Worker:
                 reason = setbacks.UNREADABLE_REASON.format(fault=error.message)
                 self._set_back(setbacks.UNREADABLE, reason)
                 return
-        self._pause(error.message)
+        if compaction.helps_against(error, self._rows, self._setup.agent):
+            self._compact(run, compaction.too_long(error))
+        else:
+            self._pause(error.message)
 
     def _set_back(self, kind: str, reason: str) -> None:
         """Tells the model what came of its answer and goes on; pauses when that was told too often."""
@@ -341,6 +353,17 @@ class Worker:
             self._pause(reason)
         else:
             self._notice(kind, prompt(kind))
+
+    def _compact(self, run: Run, wish: compaction.Wish) -> compaction.Outcome | None:
+        """Has the conversation summarised; pauses when it has to be and can't."""
+        means = compaction.Means(self._setup, self._asker, self._write, self._tell)
+        outcome = compaction.compact(means, run, self._rows, wish)
+        self.live.end()
+        if outcome is not None:
+            self._rows = outcome.rows
+            if outcome.problem and wish.must:
+                self._pause(outcome.problem)
+        return outcome
 
     def _must_end_now(self) -> bool:
         """Whether the request is to be given up: a pause at once, a stop, another owner, the end of the studio."""

@@ -41,13 +41,15 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
     }
     fields |= {
         name: value
-        for name in ("max_rounds", "token_budget", "context_cap")
+        for name in ("max_rounds", "token_budget", "context_cap", "auto_compact")
         if (value := getattr(options, name)) is not None
     }
     if options.instructions_file:
         fields["instructions"] = _read(options.instructions_file)
     if options.system_prompt_file:
         fields["system_prompt"] = _read(options.system_prompt_file)
+    if options.compaction_prompt_file:
+        fields["compaction_prompt"] = _read(options.compaction_prompt_file)
     if options.commands:
         named = tuple(name.strip().removeprefix("/") for name in options.commands.split(",") if name.strip())
         fields["commands"] = named[0] if named in (("safe",), ("all",)) else named

@@ -116,6 +116,9 @@ def _agents(add: Add, verbs: "Group") -> None:
         task.add_argument("--instructions", metavar="TEXT", help="the task")
         task.add_argument("--instructions-file", metavar="FILE", help="a file that holds the task")
         agent.add_argument("--system-prompt-file", metavar="FILE", help="replaces the studio's own system prompt")
+        agent.add_argument(
+            "--compaction-prompt-file", metavar="FILE", help="replaces the studio's own prompt for summaries"
+        )
         agent.add_argument("--commands", metavar="LIST", help="safe, all, or names separated by commas")
         agent.add_argument("--destructive", choices=("deny", "ask", "auto"))
         agent.add_argument("--batch", choices=("batched", "single", "free"), help="calls in one answer")
@@ -123,6 +126,7 @@ def _agents(add: Add, verbs: "Group") -> None:
         agent.add_argument("--max-rounds", type=int, metavar="N")
         agent.add_argument("--token-budget", type=int, metavar="N")
         agent.add_argument("--context-cap", type=int, metavar="N")
+        agent.add_argument("--auto-compact", type=int, metavar="PERCENT", help="of the context, 50 to 99; 0 is never")
     add("list", "list the agents", group)
     clone = add("clone", "the same agent on another book", group)
     clone.add_argument("name", metavar="NAME")

@@ -17,6 +17,7 @@ from marginalia_tui.domain.errors import Busy, Invalid, NotFound
 from marginalia_tui.domain.items import Book, Plan
 from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.domain.sentences import counted
 from marginalia_tui.headless import seen
 from marginalia_tui.headless.output import facts, print_json, print_text, say, table
 from marginalia_tui.headless.stream import Stream, work_to_rest
@@ -212,9 +213,9 @@ def _message(entry: Entry, thread: str) -> dict[str, Any]:
         "calls": calls,
         "call_id": message.call_id,
         "ok": message.ok,
-        "compacted": False,
+        "compacted": entry.compacted,
         "rewound": False,
-        "summary": False,
+        "summary": entry.summary,
         "notice": entry.notice,
         "created": entry.created,
     }
@@ -222,11 +223,14 @@ def _message(entry: Entry, thread: str) -> dict[str, Any]:
 
 def _markdown(entry: Entry) -> str:
     message = entry.message
+    mark = " (summarised)" if entry.compacted else ""
     if message.role == "tool":
-        return f"**Result** ({'ok' if message.ok else 'failed'})\n\n```\n{message.text}\n```"
+        return f"**Result** ({'ok' if message.ok else 'failed'}){mark}\n\n```\n{message.text}\n```"
+    if entry.summary:
+        return f"## Summary of {counted(entry.ordinal, 'message')}{mark}\n\n{message.text}"
     who = {"user": "Author" if entry.notice is None else f"Studio ({entry.notice})", "assistant": "Agent"}
     calls = "".join(f"\n\n`{call.name}` {call.arguments}" for call in message.calls)
-    return f"## {who[message.role]}\n\n{message.text}{calls}"
+    return f"## {who[message.role]}{mark}\n\n{message.text}{calls}"
 
 
 def _transcript(studio: Studio, options: argparse.Namespace) -> int:

@@ -87,8 +87,16 @@ def _fields(books: Pairs, models: Pairs, now: dict[str, Any], *, new: bool) -> "
         limit("max_rounds", "Rounds at most", "Empty is no limit."),
         limit("token_budget", "Tokens at most", "Empty is no limit."),
         limit("context_cap", "Context at most", "Tokens. Empty takes what the model has."),
+        Field("auto_compact", "Summary at", "number", now.get("auto_compact", 90), help="Percent, 50 to 99; 0: never."),
         Field("language", "Spoken to in", "text", now.get("language", "en"), help="A code, such as en."),
         Field("system_prompt", "System prompt", "multiline", now.get("system_prompt", ""), help="Empty: the studio's."),
+        Field(
+            "compaction_prompt",
+            "Summary prompt",
+            "multiline",
+            now.get("compaction_prompt", ""),
+            help="Empty: as above.",
+        ),
     ]
 
 
@@ -96,6 +104,6 @@ def _values(answer: "dict[str, FieldValue]") -> dict[str, Any]:
     values: dict[str, Any] = dict(answer)
     named = tuple(name.strip().removeprefix("/") for name in str(values["commands"]).split(",") if name.strip())
     values["commands"] = named[0] if named in (("safe",), ("all",)) else named
-    for limit in ("max_rounds", "token_budget", "context_cap"):
+    for limit in ("max_rounds", "token_budget", "context_cap", "auto_compact"):
         values[limit] = values[limit] or 0
     return values
