@@ -3,7 +3,7 @@
 Each check is made inside the transaction that also changes the status, so that it still holds when that is written.
 """
 
-from marginalia_tui.agent import approvals, runs, transcript
+from marginalia_tui.agent import approvals, inbox, runs
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.runs import Run
 from marginalia_tui.domain.errors import Refused
@@ -67,7 +67,7 @@ def left_to_work(tx: ReadTx, run: Run) -> bool:
     """Whether there is something to do in a run that nobody works, without another word of the author."""
     match run.status:
         case RunStatus.IDLE:
-            return bool(transcript.queued(tx, run.uuid))
+            return not inbox.is_empty(tx, run.uuid)
         case RunStatus.WAITING_APPROVAL:
             return not approvals.pending(tx, run.uuid)
         case _:

@@ -1,6 +1,6 @@
 """What a run is given when it begins, and told when it goes on."""
 
-from marginalia_tui.agent import transcript
+from marginalia_tui.agent import inbox, transcript
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.handles import Handles
 from marginalia_tui.agent.tools import ASK_USER, FINISH
@@ -40,8 +40,8 @@ def say_go_on(tx: WriteTx, run: str, note: str) -> None:
     """What a run reads when it goes on: the author's note, or a word that it may when the model spoke last."""
     end = transcript.last_round(transcript.entries(tx, run))
     if note:
-        transcript.enqueue(tx, run, "resume", prompt("resume-note").format(note=note))
-    elif end.answer and not end.open_calls and not end.newer and not transcript.queued(tx, run):
+        inbox.enqueue(tx, run, "resume", prompt("resume-note").format(note=note))
+    elif end.answer and not end.open_calls and not end.newer and not inbox.queued(tx, run):
         ended = not end.answer.message.calls or end.result_of(FINISH) or end.result_of(ASK_USER)
         if ended:
-            transcript.enqueue(tx, run, "resume", prompt("resume"))
+            inbox.enqueue(tx, run, "resume", prompt("resume"))

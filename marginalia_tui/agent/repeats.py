@@ -89,7 +89,7 @@ def _rounds(rows: Sequence[Entry]) -> list[_Made]:
 
 def speaks_for_author(entry: Entry) -> bool:
     """Whether a row is the author's word, and no notice of the studio."""
-    return entry.message.role == "user" and entry.notice in (None, "resume", "command")
+    return entry.message.role == "user" and entry.notice in (None, "resume")
 
 
 def judge(rows: Sequence[Entry], changing: Callable[[Collection[str]], Collection[str]]) -> Notice | None:

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from marginalia_tui.agent import admission, approvals, opening, runs, transcript
+from marginalia_tui.agent import admission, approvals, author_commands, inbox, opening, runs, transcript
 from marginalia_tui.agent.agents import get_agent
 from marginalia_tui.agent.live import LiveAnswer
 from marginalia_tui.agent.runs import Run, get_run, transition
 from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import AddedTool, build_tools
-from marginalia_tui.agent.worker import Observer, Worker
+from marginalia_tui.agent.worker import RESTING, Observer, Worker
 from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.domain.chat import Message
-from marginalia_tui.domain.errors import Busy, Invalid, MarginaliaError, StatusConflict
+from marginalia_tui.domain.errors import Busy, Invalid, MarginaliaError, NotFound, StatusConflict
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.llm.models import Models
 from marginalia_tui.services.models import get_model
@@ -44,8 +44,8 @@ _RESUMABLE = (RunStatus.PAUSED, RunStatus.STOPPED_KEPT, RunStatus.FAILED)
 RECOVERED = "The studio ended while it worked. Resume it, and it goes on exactly where it was."
 
 
-_Taken = tuple[RunSetup, lease.Lease]
-"""What the work of a run begins with."""
+_Taken = tuple[RunSetup, lease.Lease, bool]
+"""What the work of a run begins with; whether it is only a command of the author in a run that rests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Runner:
             first = message.strip() or opening.first_words(definition, interactive=interactive)
             transcript.append(tx, run, Message(role="user", text=first), notice=None if message.strip() else "start")
             opening.name_parts(tx, run, definition.book)
-            taken.append((setup, lease.take(tx, run)))
+            taken.append((setup, lease.take(tx, run), False))
         return run
 
     def resume(self, run: str, note: str = "", observers: Sequence[Observer] = ()) -> None:
@@ -170,11 +170,96 @@ class Runner:
             seen = get_run(tx, run)
             if seen.status.ended or seen.status is RunStatus.DONE:
                 raise StatusConflict(f"The run is {seen.status.value}: start another one to go on with the agent.")
-            transcript.enqueue(tx, run, "author", text.strip())
-            left_alone = seen.status is RunStatus.RUNNING and lease.is_free(self._store, run, seen.epoch)
-            if not detach and (left_alone or seen.status in (RunStatus.IDLE, *_RESUMABLE)):
-                taken.append(self._take_up(tx, seen))
-        return bool(taken)
+            inbox.enqueue(tx, run, "author", text.strip())
+            begun = not detach and self._wake(tx, seen, taken, observers)
+        return begun
+
+    def command(self, run: str, line: str, *, detach: bool = False, observers: Sequence[Observer] = ()) -> bool:
+        """Runs a command of the author inside a run: a run that works does it before its next round.
+
+        One that rests does only that, and stays as it was.
+
+        Returns:
+            Whether it is run here from now on.
+
+        Args:
+            run: the uuid.
+            line: the command, such as `/list-parts`.
+            detach: only leave the command; nobody begins to work.
+            observers: hear every event, when it is run here.
+
+        Raises:
+            Invalid, NotFound: it is no command, or its arguments do not fit.
+            Refused: it is destructive, or not among those of the agent.
+            StatusConflict: the run is over, or has to be resumed first.
+        """
+        line = line.strip()
+        act = Act(actor="author", label="command", run=run)
+        with self._beginning(run, observers) as taken, self._store.write(act) as tx:
+            seen = get_run(tx, run)
+            author_commands.check(self._parts.dispatcher.registry, get_agent(tx, seen.agent), line)
+            if not (seen.status.active or seen.status in RESTING) or seen.status is RunStatus.STOPPING:
+                raise StatusConflict(
+                    f"The run is {seen.status.value}: resume it first, or run the command in the book."
+                )
+            inbox.enqueue(tx, run, "command", line)
+            begun = not detach and self._run_commands(tx, seen, taken, observers)
+        return begun
+
+    def force(self, run: str, item: int, *, observers: Sequence[Observer] = ()) -> bool:
+        """Has what goes on cut off, so that what waits is delivered now, up to this item at least.
+
+        Returns:
+            Whether the run is worked here from now on, by this.
+
+        Raises:
+            NotFound: it was delivered, or taken back, meanwhile.
+        """
+        act = Act(actor="author", label="force a message", run=run)
+        with self._beginning(run, observers) as taken, self._store.write(act) as tx:
+            seen = get_run(tx, run)
+            waiting = inbox.queued(tx, run)
+            if not inbox.force(tx, run, item):
+                raise NotFound(f"Nothing with the number {item} waits: it was delivered or taken back meanwhile.")
+            if seen.status is RunStatus.WAITING_APPROVAL:
+                # The call is not denied: it is cut off, and the agent decides anew.
+                approvals.withdraw(tx, run)
+                begun = self._take_up(tx, seen, taken, observers)
+            elif seen.status in RESTING and all(each.kind == "command" for each in waiting if each.id <= item):
+                begun = self._run_commands(tx, seen, taken, observers)
+            else:
+                begun = self._wake(tx, seen, taken, observers)
+        if (worker := self.worker(run)) is not None:
+            worker.look_again()
+        return begun
+
+    def cancel(self, run: str, item: int) -> bool:
+        """Takes something of the author's back; False when it was delivered meanwhile."""
+        with self._store.write(Act(actor="author", label="cancel a message", run=run)) as tx:
+            return inbox.take(tx, run, item)
+
+    def _wake(self, tx: WriteTx, seen: Run, taken: list[_Taken], observers: Sequence[Observer]) -> bool:
+        """Has a run go on that waits, rests or was left alone; whether it is worked here by that."""
+        left_alone = seen.status is RunStatus.RUNNING and lease.is_free(self._store, seen.uuid, seen.epoch)
+        if not left_alone and seen.status not in (RunStatus.IDLE, *_RESUMABLE):
+            return False
+        return self._take_up(tx, seen, taken, observers)
+
+    def _run_commands(self, tx: WriteTx, seen: Run, taken: list[_Taken], observers: Sequence[Observer]) -> bool:
+        """Has the commands run that wait in a run that rests; whether that is done here."""
+        if seen.status not in RESTING or self._is_on_an_errand(tx, seen, observers):
+            return self.worker(seen.uuid) is not None and seen.status in RESTING
+        taken.append((self._setup(tx, seen.agent), lease.take(tx, seen.uuid), True))
+        return True
+
+    def _is_on_an_errand(self, tx: ReadTx, seen: Run, observers: Sequence[Observer]) -> bool:
+        """Whether somebody runs commands in a run that rests: that worker finds what else is to be done."""
+        if lease.is_free(self._store, seen.uuid, seen.epoch):
+            return False
+        if (worker := self.worker(seen.uuid)) is not None:
+            for observer in observers:
+                worker.observe(observer)
+        return True
 
     def decide(
         self,
@@ -210,9 +295,8 @@ class Runner:
             decided = approvals.decide(tx, run, call, decision, why.strip())
             if always and decision == "approve":
                 runs.approve_always(tx, seen, decided.command)
-            if not approvals.pending(tx, run) and not detach:
-                taken.append(self._take_up(tx, seen))
-        return bool(taken)
+            begun = not approvals.pending(tx, run) and not detach and self._take_up(tx, seen, taken, observers)
+        return begun
 
     def _go_on(
         self,
@@ -230,7 +314,7 @@ class Runner:
                 raise StatusConflict(f"The run is {seen.status.value}, so it can't go on: look again.")
             if note or not seen.interrupted:
                 opening.say_go_on(tx, run, note)
-            taken.append(self._take_up(tx, seen, take_over=take_over))
+            self._take_up(tx, seen, taken, observers, take_over=take_over)
 
     @contextmanager
     def _beginning(self, run: str, observers: Sequence[Observer]) -> Iterator[list[_Taken]]:
@@ -242,8 +326,8 @@ class Runner:
         taken: list[_Taken] = []
         try:
             yield taken
-            for setup, held in taken:
-                self._begin(setup, held, observers)
+            for setup, held, errand in taken:
+                self._begin(setup, held, observers, errand=errand)
         except BaseException:
             self._let_go(run, taken)
             raise
@@ -255,23 +339,43 @@ class Runner:
                 return
             if taken:
                 self._workers.pop(run, None)
-        for _, held in taken:
+        for _, held, _ in taken:
             held.release()
         try:
             self.recover(run)
         except MarginaliaError as error:
             log.error("run %s: it could not be left as paused: %s", run, error)
 
-    def _take_up(self, tx: WriteTx, seen: Run, *, take_over: bool = False) -> _Taken:
-        """Has a run be RUNNING, and worked by this process."""
+    def _take_up(
+        self,
+        tx: WriteTx,
+        seen: Run,
+        taken: list[_Taken],
+        observers: Sequence[Observer],
+        *,
+        take_over: bool = False,
+    ) -> bool:
+        """Has a run be RUNNING; whether it is worked by this process then.
+
+        Raises:
+            Busy: another process works it.
+            Refused: the agent, the book or a limit does not let it go on.
+        """
+        errand = seen.status in RESTING and self._is_on_an_errand(tx, seen, observers)
         setup = self._setup(tx, seen.agent)
         if seen.status is not RunStatus.RUNNING:
             admission.check_going_on(tx, seen, setup.settings)
             transition(tx, seen, RunStatus.RUNNING)
-        return setup, lease.take(tx, seen.uuid, take_over=take_over)
+        if errand:
+            # Whoever runs a command of the author in it has the lease, and goes on with it.
+            return self.worker(seen.uuid) is not None
+        taken.append((setup, lease.take(tx, seen.uuid, take_over=take_over), False))
+        return True
 
-    def _begin(self, setup: RunSetup, held: lease.Lease, observers: Sequence[Observer]) -> None:
-        worker = Worker(setup, held, observers)
+    def _begin(
+        self, setup: RunSetup, held: lease.Lease, observers: Sequence[Observer], *, errand: bool = False
+    ) -> None:
+        worker = Worker(setup, held, observers, errand=errand)
         with self._lock:
             self._workers[held.run] = worker
             closing = self._closing
@@ -323,7 +427,7 @@ class Runner:
             worked = not lease.is_free(self._store, run, seen.epoch)
             end = RunStatus.STOPPED_KEPT if keep else RunStatus.STOPPED_DISCARDED
             approvals.withdraw(tx, run)
-            transcript.drop_queue(tx, run)
+            inbox.drop(tx, run)
             if worked and seen.status.active:
                 transition(tx, seen, RunStatus.STOPPING, wish="keep" if keep else "discard")
             elif end in seen.status.next():

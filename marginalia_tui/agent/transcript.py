@@ -1,4 +1,4 @@
-"""The transcript of a run: rows that are only appended, and the author's queue in front of it.
+"""The transcript of a run: rows that are only appended.
 
 A call of the model is stored before it is made, under an id of the studio's own; its result is one row, unique for
 the call, written in the transaction of the call's effect. What is still to do after a crash is therefore read off
@@ -7,10 +7,9 @@ the end of the transcript: a call without a result is made again.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal
 
 import orjson
-from sqlalchemy import Row, delete, func, insert, select, update
+from sqlalchemy import Row, func, insert, select, update
 
 from marginalia_tui.domain.chat import Answer, Call, Message, Telemetry
 from marginalia_tui.llm.calls import read_arguments
@@ -35,7 +34,8 @@ MAX_NUDGES = 3
 SUMMARY = "summary"
 """The notice of a row that stands for all before it."""
 
-QueueKind = Literal["author", "resume", "notice"]
+AUTHOR_COMMAND = "author-command"
+"""The notice of a command that the author ran inside the run: what was run, and what came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +56,6 @@ class Entry:
     """It stands for every row before it."""
     telemetry: Telemetry | None = None
     """Of an answer: the request that it came from; None where that was not noted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Queued:
-    """A message that waits to be delivered."""
-
-    id: int
-    kind: QueueKind
-    text: str
-    created: int
 
 
 def _value(row: Row[tuple[object, ...]]) -> Entry:
@@ -261,7 +251,8 @@ class Round:
     results: dict[str, Message]
     """Call id -> its result."""
     newer: bool
-    """Whether something was said to the model after that answer and its results."""
+    """Whether something was said to the model after that answer and its results. What a command of the author
+    answered is no such thing: the model reads it when the turn goes on, which it does not for that alone."""
 
     @property
     def open_calls(self) -> tuple[Call, ...]:
@@ -288,7 +279,7 @@ def last_round(rows: Sequence[Entry]) -> Round:
             return Round(entry, results, newer)
         if message.role == "tool" and message.call_id is not None:
             results[message.call_id] = message
-        else:
+        elif entry.notice != AUTHOR_COMMAND:
             newer = True
     return Round(None, {}, newer)
 
@@ -321,43 +312,3 @@ def final_report(rows: Sequence[Entry]) -> str:
     end = last_round(rows)
     found = end.result_of("finish")
     return str((read_arguments(found[0].arguments) or {}).get("report", "")) if found else ""
-
-
-def enqueue(tx: WriteTx, run: str, kind: QueueKind, text: str) -> int:
-    """Puts a message into the queue of a run and returns its id."""
-    key = tx.connection.execute(
-        insert(tables.queue).values(run=run, kind=kind, text=text, created=tx.store.clock.now())
-    ).inserted_primary_key
-    assert key is not None
-    tx.touch("run", run)
-    return int(key[0])
-
-
-def queued(tx: ReadTx, run: str) -> list[Queued]:
-    """What waits to be delivered, oldest first."""
-    queue = tables.queue.c
-    rows = tx.connection.execute(select(tables.queue).where(queue.run == run).order_by(queue.id))
-    return [Queued(row.id, row.kind, row.text, row.created) for row in rows]
-
-
-def cancel_queued(tx: WriteTx, run: str, item: int) -> bool:
-    """Takes a message out of the queue; False when it was delivered meanwhile."""
-    queue = tables.queue
-    gone = tx.connection.execute(delete(queue).where(queue.c.run == run, queue.c.id == item))
-    tx.touch("run", run)
-    return gone.rowcount == 1
-
-
-def deliver(tx: WriteTx, run: str) -> list[Entry]:
-    """Moves everything that waits into the transcript, in order."""
-    delivered = []
-    for item in queued(tx, run):
-        notice = None if item.kind == "author" else item.kind
-        delivered.append(append(tx, run, Message(role="user", text=item.text), notice=notice))
-        cancel_queued(tx, run, item.id)
-    return delivered
-
-
-def drop_queue(tx: WriteTx, run: str) -> None:
-    """Forgets what waits: the run is over."""
-    tx.connection.execute(delete(tables.queue).where(tables.queue.c.run == run))

@@ -15,11 +15,13 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 
-from marginalia_tui.agent import approvals, compaction, context, limits, repeats, setbacks, transcript
+from marginalia_tui.agent import approvals, compaction, context, inbox, limits, repeats, setbacks, transcript
 from marginalia_tui.agent.asking import Asker
+from marginalia_tui.agent.author_commands import AuthorCommands
 from marginalia_tui.agent.batching import cut_calls
 from marginalia_tui.agent.calls import CallMaker
 from marginalia_tui.agent.choice import choose, notice_of, refused
+from marginalia_tui.agent.cutting import Cut, answer_cut
 from marginalia_tui.agent.events import (
     CallAnswered,
     CallMade,
@@ -31,6 +33,7 @@ from marginalia_tui.agent.events import (
     UsageCounted,
 )
 from marginalia_tui.agent.handles import Handles
+from marginalia_tui.agent.inbox import Queued
 from marginalia_tui.agent.live import LiveBuffer
 from marginalia_tui.agent.prompt import build_request, context_cap, system_parts
 from marginalia_tui.agent.runs import Run, add_usage, get_run, transition
@@ -61,6 +64,10 @@ PARKED = "The studio was closed while it worked. Resume it, and it goes on exact
 FAULT = "The studio has a fault ({fault}); its log has the details. Resume to try again."
 
 
+RESTING = (RunStatus.IDLE, RunStatus.PAUSED)
+"""Where commands of the author are run though the agent does not work."""
+
+
 class _Over(Exception):
     """The worker has nothing more to do."""
 
@@ -72,9 +79,11 @@ class Worker:
         setup: the agent, its model and its tools, as they are now.
         lease: of the run; the worker releases it.
         observers: hear every event, on the worker's thread or on that of the models; one that fails hears no more.
+        errand: only runs what the author commanded in a run that rests, and leaves it as it is, unless it is to go on
+            meanwhile.
     """
 
-    def __init__(self, setup: RunSetup, lease: Lease, observers: Sequence[Observer]) -> None:
+    def __init__(self, setup: RunSetup, lease: Lease, observers: Sequence[Observer], *, errand: bool = False) -> None:
         self.run = lease.run
         self.live = LiveBuffer()
         self.done = threading.Event()
@@ -87,6 +96,14 @@ class Worker:
         """Why the worker is to pause; empty while it is not."""
         self._control = Control()
         self._calling = False
+        """Whether a call or a command goes on that can be stopped."""
+        self._commanding: int | None = None
+        """What of the queue is run as a command now."""
+        self._was_cut = False
+        """Whether a call was stopped in its midst."""
+        self._errand = errand
+        self._turn_over: tuple[RunStatus, str] | None = None
+        """How the turn ends when the author has nothing more to say."""
         self.rested: RunStatus | None = None
         """How this worker left the run; None when it did not bring it to a rest."""
         self._reason = ""
@@ -96,6 +113,7 @@ class Worker:
             # Read once and then kept: a transcript grows at its end only, and only here.
             self._rows = transcript.read_by_model(tx, self.run)
         self._calls = CallMaker(setup, run, lease, self._handles)
+        self._commands = AuthorCommands(setup, run, lease, self._handles)
         self._thread = threading.Thread(target=self._main, name=f"run-{self.run[-8:]}", daemon=True)
 
     def start(self) -> None:
@@ -113,6 +131,12 @@ class Worker:
         self._control.stop()
         self._asker.look_again()
 
+    def look_again(self) -> None:
+        """Something changed: what goes on asks whether it is to go on."""
+        if self._calling and self._must_end_now():
+            self._control.stop()
+        self._asker.look_again()
+
     def stop_call(self) -> None:
         """Has the call that goes on end at its next check, when it has changed nothing yet."""
         self._control.stop()
@@ -128,6 +152,8 @@ class Worker:
         unsubscribe = self._store.bus.subscribe(self._heard)
         try:
             self._tell_status()
+            while self._errand:
+                self._run_errand()
             while True:
                 self._turn()
         except _Over:
@@ -161,32 +187,36 @@ class Worker:
         """The one thing that comes next."""
         # Before the look at the status: a stop that this look does not see finds the call that it is to stop.
         self._control = Control()
-        run = self._stable_point()
+        run, waiting = self._stable_point()
         end = last_round(self._rows)
-        if end.open_calls:
+        if end.open_calls and any(item.forced for item in waiting):
+            self._cut_off(end)
+        elif end.open_calls:
             self._make_call(run, end)
         elif wish := compaction.asked_for(end):
             self._compact(run, wish)
-        elif self._deliver():
-            return
+        elif waiting:
+            self._deliver(waiting[0])
+        elif self._turn_over:
+            self._end_turn(run, *self._turn_over)
         elif end.answer is None or end.newer:
             self._ask(run)
         else:
             self._after_round(run, end)
 
-    def _stable_point(self) -> Run:
-        """Where a pause or a stop happens; the run as it is now when it goes on."""
+    def _stable_point(self) -> tuple[Run, list[Queued]]:
+        """Where a pause or a stop happens; when it goes on, the run as it is now and what the author wrote."""
         with self._store.read() as tx:
-            run = get_run(tx, self.run)
+            run, waiting = get_run(tx, self.run), inbox.queued(tx, self.run)
         if run.status is RunStatus.RUNNING and run.epoch == self._lease.epoch:
             if not self._parking:
-                return run
+                return run, waiting
             self._change(run, RunStatus.PAUSED, self._parking, wish="parked")
         elif run.status is RunStatus.PAUSING:
-            self._change(run, RunStatus.PAUSED)
+            self._change(run, RunStatus.PAUSED, cut="paused-call")
         elif run.status is RunStatus.STOPPING:
             to = RunStatus.STOPPED_DISCARDED if run.wish == "discard" else RunStatus.STOPPED_KEPT
-            self._change(run, to)
+            self._change(run, to, cut="stopped-call")
         raise _Over
 
     # The end of a round.
@@ -226,32 +256,75 @@ class Worker:
         """Tells the model something: a row of its own kind, which the next request holds."""
         with self._write(kind) as tx:
             entry = transcript.append(tx, self.run, Message(role="user", text=text), notice=kind)
-        self._keep([entry])
+        self._rows.append(entry)
         self._tell(NoticeGiven(text))
 
     def _end_turn(self, run: Run, to: RunStatus, reason: str) -> None:
-        """Rests, unless the author wrote in the very moment: then the turn goes on."""
+        """Rests, unless the author wrote in the very moment: a message lets the turn go on, a command is run first."""
         with self._write("end of a turn") as tx:
-            delivered = transcript.deliver(tx, self.run)
-            if not delivered:
+            over = inbox.is_empty(tx, self.run)
+            if over:
                 transition(tx, run, to, reason)
                 self._lease.release()
-        self._keep(delivered)
-        if not delivered:
+        self._turn_over = to, reason
+        if over:
             self.rested, self._reason = to, reason
             raise _Over
 
-    def _deliver(self) -> bool:
-        """Moves what the author wrote into the transcript."""
-        with self._store.read() as tx:
-            if not transcript.queued(tx, self.run):
-                return False
+    # What the author wrote.
+
+    def _deliver(self, first: Queued) -> None:
+        """Runs a command that comes next, or moves the messages before the next command into the transcript."""
+        if first.kind == "command":
+            self._command(first)
+            return
         with self._write("messages of the author") as tx:
-            delivered = transcript.deliver(tx, self.run)
-        self._keep(delivered)
+            delivered = inbox.deliver_messages(tx, self.run)
+        if delivered:
+            self._turn_over = None
+        self._rows.extend(delivered)
         for entry in delivered:
             self._tell(NoticeGiven(entry.message.text))
-        return bool(delivered)
+
+    def _command(self, item: Queued) -> None:
+        self._commanding, self._calling = item.id, True
+        try:
+            entry = self._commands.make(item, self._control)
+        finally:
+            self._commanding, self._calling = None, False
+        if entry is not None:
+            self._rows.append(entry)
+            self._tell(NoticeGiven(entry.message.text))
+
+    def _run_errand(self) -> None:
+        """The next command in a run that rests; without one the run stays as it was, or goes on if it is to."""
+        self._control = Control()
+        with self._write("end of the commands") as tx:
+            run = get_run(tx, self.run)
+            left = [item for item in inbox.queued(tx, self.run) if item.kind == "command"]
+            goes_on = run.status is RunStatus.RUNNING
+            over = not goes_on and (not left or bool(self._parking) or run.status not in RESTING)
+            if over:
+                self._lease.release()
+        if over:
+            self.rested, self._reason = run.status, run.reason
+            raise _Over
+        if goes_on:
+            self._errand = False
+            self._tell_status()
+        else:
+            self._command(left[0])
+
+    def _cut_off(self, end: Round) -> None:
+        """The calls that are not made, since the author will not wait for them."""
+        with self._write("calls that were cut off") as tx:
+            if not inbox.is_forced(tx, self.run):
+                return
+            cut = answer_cut(tx, self.run, end.open_calls, "forced-call")
+        self._was_cut = False
+        self._rows.extend(cut)
+        for entry in cut:
+            self._tell(CallAnswered(entry.message.call_id or "", False, entry.message.text, 0.0))
 
     # Calls.
 
@@ -260,6 +333,7 @@ class Worker:
         assert end.answer is not None
         self._tell(CallMade(call.id, None, call.name, call.arguments))
         before = end.answer.message.calls[: end.answer.message.calls.index(call)]
+        self._was_cut = False
         failed = any(not end.results[each.id].ok for each in before)
         cut = end.answer.notice == CUT and call == end.answer.message.calls[-1]
         if self._parking:
@@ -273,7 +347,8 @@ class Worker:
         elif (made := self._make(call)) is not None:
             outcome = made
         else:
-            return  # it was stopped before it changed anything, and is made again when the run goes on
+            self._was_cut = True  # before it changed anything
+            return
         self._rows.append(outcome)
         result, seconds = outcome.message, outcome.seconds
         log.info("run %s: %s %s in %.3f s", self.run, call.name, "done" if result.ok else "failed", seconds)
@@ -290,6 +365,8 @@ class Worker:
         call = next(each for each in end.open_calls if each.id == call_id)
         command, arguments = self._calls.resolved(call)
         with self._write("approval") as tx:
+            if inbox.is_forced(tx, self.run):
+                return
             if approvals.find(tx, self.run, call.id) is None:
                 approvals.ask(tx, self.run, call.id, command.name, arguments)
             reason = f"{command.title} ({command.name}) waits for your word."
@@ -366,14 +443,22 @@ class Worker:
         return outcome
 
     def _must_end_now(self) -> bool:
-        """Whether the request is to be given up: a pause at once, a stop, another owner, the end of the studio."""
+        """Whether what goes on is to be given up: by a pause at once, a stop, a forced message, another owner, the end.
+
+        What the author forces does not cut off a command of theirs, but they can take that back.
+        """
         if self._parking:
             return True
+        commanding = self._commanding
         with self._store.read() as tx:
             run = get_run(tx, self.run)
-        if run.epoch != self._lease.epoch:
+            if commanding is None:
+                wanted = not inbox.is_forced(tx, self.run)
+            else:
+                wanted = any(item.id == commanding for item in inbox.queued(tx, self.run))
+        if run.epoch != self._lease.epoch or not wanted:
             return True
-        if run.status is RunStatus.RUNNING:
+        if run.status is RunStatus.RUNNING or (self._errand and run.status in RESTING):
             return False
         return run.status is not RunStatus.PAUSING or run.wish == "now"
 
@@ -391,7 +476,7 @@ class Worker:
             entry = transcript.append_answer(tx, self.run, answer, kept.calls, notice=CUT if cut else None)
             add_usage(tx, self.run, usage, cost, answer.seconds)
             if kept.notice:
-                transcript.enqueue(tx, self.run, "notice", kept.notice)
+                inbox.enqueue(tx, self.run, "notice", kept.notice)
         self._rows.append(entry)
         self.live.end()
         log.info("run %s: %d + %d tokens, %d calls", self.run, usage.prompt, usage.completion, len(kept.calls))
@@ -403,17 +488,21 @@ class Worker:
         act = Act(actor="agent", label=label, run=self.run)
         return self._store.write(act, lease=self._lease)
 
-    def _keep(self, delivered: Sequence[Entry]) -> None:
-        self._rows.extend(delivered)
-
-    def _change(self, run: Run, to: RunStatus, reason: str = "", wish: str | None = None) -> None:
+    def _change(
+        self, run: Run, to: RunStatus, reason: str = "", *, wish: str | None = None, cut: Cut | None = None
+    ) -> None:
         """Brings the run to a rest.
+
+        Where a call was stopped in its midst, `cut` says so to it and to those after it; calls that did not begin are
+        made when the run goes on.
 
         Raises:
             StatusConflict: the author changed the status in the very moment.
         """
         with self._write("status") as tx:
             approvals.withdraw(tx, self.run)
+            if cut is not None and self._was_cut:
+                answer_cut(tx, self.run, last_round(self._rows).open_calls, cut)
             transition(tx, run, to, reason, wish=wish)
             # Inside the transaction: whoever reads the status finds the run free.
             self._lease.release()
@@ -440,10 +529,8 @@ class Worker:
     def _heard(self, touched: Touched) -> None:
         if not touched.run(self.run):
             return
-        if touched.everything and self._calling and self._must_end_now():
-            # Another process wants it to end; one of this process stops the call itself.
-            self._control.stop()
-        self._asker.look_again()
+        if threading.current_thread() is not self._thread:
+            self.look_again()
 
     def _tell(self, event: RunEvent) -> None:
         for observer in tuple(self._observers):

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from marginalia_tui.agent import agents, approvals, transcript
+from marginalia_tui.agent import agents, approvals, inbox
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.live import LiveAnswer
 from marginalia_tui.agent.prompt import context_cap
@@ -18,7 +18,6 @@ from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.domain.items import Book, Part, Plan
 from marginalia_tui.services.books import list_books
 from marginalia_tui.services.models import get_model, list_models
-from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import ReadTx
 from marginalia_tui.studio import Studio
@@ -64,7 +63,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class QueuedLine:
-    """A message that waits to be delivered."""
+    """A message, or a command, that waits to be delivered."""
 
     id: int
     text: str
@@ -209,7 +208,7 @@ class RunsDesk:
                 cap = 0
             plan = tx.space(found.space).find(Plan, run) if found.space is not None else None
             steps = orjson.loads(plan.steps) if plan else []
-            queued = [QueuedLine(each.id, each.text) for each in transcript.queued(tx, run) if each.kind == "author"]
+            queued = [QueuedLine(each.id, each.text) for each in inbox.queued(tx, run) if each.of_author]
             waiting = [_waiting(tx, found, each) for each in approvals.pending(tx, run)]
         return RunView(
             uuid=run,
@@ -249,13 +248,19 @@ class RunsDesk:
         self._studio.runner.acknowledge(run)
 
     def send(self, run: str, text: str) -> None:
-        """Says something to the agent."""
-        self._studio.runner.send(run, text)
+        """Says something to the agent; what begins with `/` is a command that is run inside the run."""
+        if text.startswith("/"):
+            self._studio.runner.command(run, text)
+        else:
+            self._studio.runner.send(run, text)
+
+    def force(self, run: str, item: int) -> None:
+        """Has what goes on cut off for something that waits."""
+        self._studio.runner.force(run, item)
 
     def cancel_queued(self, run: str, item: int) -> bool:
         """Takes a message back; False when it was delivered meanwhile."""
-        with self._studio.store.write(Act(actor="author", label="cancel a message", run=run)) as tx:
-            return transcript.cancel_queued(tx, run, item)
+        return self._studio.runner.cancel(run, item)
 
     def pause(self, run: str, *, now: bool = False) -> None:
         """Pauses."""

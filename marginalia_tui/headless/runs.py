@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from marginalia_tui.agent import agents, approvals, transcript
+from marginalia_tui.agent import agents, approvals, inbox, transcript
 from marginalia_tui.agent.follow import follow
 from marginalia_tui.agent.merge.model import Picks, split_pick
 from marginalia_tui.agent.merge.report import to_json, to_text
@@ -80,6 +80,13 @@ def _send(studio: Studio, options: argparse.Namespace) -> int:
     run = _named(studio, options)
     stream = Stream(as_json=options.json)
     begun = studio.runner.send(run.uuid, options.text, detach=options.detach, observers=[stream])
+    return _steered(studio, options, run.uuid, stream if begun else None)
+
+
+def _command(studio: Studio, options: argparse.Namespace) -> int:
+    run = _named(studio, options)
+    stream = Stream(as_json=options.json)
+    begun = studio.runner.command(run.uuid, options.line, detach=options.detach, observers=[stream])
     return _steered(studio, options, run.uuid, stream if begun else None)
 
 
@@ -163,7 +170,7 @@ def run_row(tx: ReadTx, run: Run) -> dict[str, Any]:
         "context_tokens": run.context_tokens,
         "context_cap": cap,
         "plan": orjson.loads(plan.steps) if plan else [],
-        "queued": len(transcript.queued(tx, run.uuid)),
+        "queued": len(inbox.queued(tx, run.uuid)),
         "pending_approvals": [
             {"call": each.call, "command": each.command, "arguments": each.arguments}
             for each in approvals.pending(tx, run.uuid)
@@ -245,16 +252,16 @@ def _transcript(studio: Studio, options: argparse.Namespace) -> int:
 
 def _queue(studio: Studio, options: argparse.Namespace) -> int:
     run = _named(studio, options)
-    if options.cancel is not None:
-        from marginalia_tui.store.journal import Act
-
-        with studio.store.write(Act(actor="author", label="cancel a message", run=run.uuid)) as tx:
-            if not transcript.cancel_queued(tx, run.uuid, options.cancel):
-                raise NotFound(f"No message {options.cancel} waits: it was delivered or taken back meanwhile.")
+    if options.cancel is not None and not studio.runner.cancel(run.uuid, options.cancel):
+        raise NotFound(f"No message {options.cancel} waits: it was delivered or taken back meanwhile.")
+    if options.force is not None:
+        stream = Stream(as_json=options.json)
+        if studio.runner.force(run.uuid, options.force, observers=[stream]):
+            return _worked(studio, run.uuid, stream)
     with studio.store.read() as tx:
         rows = [
-            {"id": item.id, "kind": item.kind, "text": item.text, "created": item.created}
-            for item in transcript.queued(tx, run.uuid)
+            {"id": item.id, "kind": item.kind, "text": item.text, "forced": item.forced, "created": item.created}
+            for item in inbox.queued(tx, run.uuid)
         ]
     if options.json:
         print_json(rows)
@@ -345,6 +352,7 @@ VERBS: dict[str, Callable[[Studio, argparse.Namespace], int]] = {
     "work": _work,
     "attach": _attach,
     "send": _send,
+    "command": _command,
     "resume": _resume,
     "pause": _pause,
     "stop": _stop,

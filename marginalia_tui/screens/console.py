@@ -55,6 +55,7 @@ class ConsoleScreen(BaseScreen):
         Binding("z,f6", "pause", "pause", id="console.pause", key_display="z"),
         Binding("Z", "pause_now", "pause now", id="console.pause_now", show=False),
         Binding("c", "cancel_queued", "take back", id="console.cancel"),
+        Binding("f", "force", "say it now", id="console.force"),
         Binding("K", "stop", "stop", id="console.stop"),
         Binding("D", "discard", "discard", id="console.discard", show=False),
         Binding("g", "finish", "it is done", id="console.finish", show=False),
@@ -220,6 +221,7 @@ class ConsoleScreen(BaseScreen):
             "review": view.reviewable,
             "plan": bool(view.plan),
             "cancel_queued": bool(view.queued),
+            "force": bool(view.queued),
             "switch_focus": not self.box.disabled,
         }
         return allowed.get(action, True)
@@ -324,6 +326,12 @@ class ConsoleScreen(BaseScreen):
         if self.view and self.view.queued:
             newest = self.view.queued[-1]
             self.do(self._cancel_queued(newest.id, newest.text))
+
+    def action_force(self) -> None:
+        """Has what goes on cut off, so that what waits is read now."""
+        if self.view and self.view.queued:
+            newest = self.view.queued[-1].id
+            self.do(self.call(self.desk.runs.force, self.run, newest))
 
     async def _cancel_queued(self, item: int, text: str) -> None:
         if not await self.call(self.desk.runs.cancel_queued, self.run, item):

@@ -33,7 +33,8 @@ def panel_lines(view: "RunView", key: KeyOf) -> list[tuple[str, str]]:
     if len(view.queued) > QUEUED:
         lines.insert(0, ("muted", f"queued   {len(view.queued) - QUEUED} more before these"))
     if view.queued and (back := key("console.cancel")):
-        lines[-1] = ("muted", f"{lines[-1][1]}   ({back} takes it back)")
+        now = f", {forced} does not let it wait" if (forced := key("console.force")) else ""
+        lines[-1] = ("muted", f"{lines[-1][1]}   ({back} takes it back{now})")
     if view.waiting:
         return lines + _asked(view.waiting[0], len(view.waiting), key)
     return lines + [("attention" if number == 0 else "plain", line) for number, line in enumerate(_rest(view, key))]

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from marginalia_tui.agent import transcript
+from marginalia_tui.agent import inbox
 from marginalia_tui.agent.events import CallAnswered, CallMade, Rested, RoundBegan, TextArrived
 from marginalia_tui.domain.chat import ModelDefinition
 from marginalia_tui.domain.errors import Invalid, Locked, NotFound, Refused, StatusConflict
@@ -423,7 +423,7 @@ def test_a_message_in_the_moment_of_the_end_is_not_lost(store: Store) -> None:
         gate.set()
         assert made.rest(run).status is RunStatus.DONE
         with store.read() as tx:
-            assert transcript.queued(tx, run) == []
+            assert inbox.queued(tx, run) == []
 
 
 def test_the_plan_is_kept_in_the_copy(store: Store) -> None:

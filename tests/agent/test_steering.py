@@ -25,6 +25,7 @@ from marginalia_tui.domain.errors import (
     StoreError,
 )
 from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.resources import prompt
 from marginalia_tui.services.books import trash_book
 from marginalia_tui.services.gone import Gone
 from marginalia_tui.services.trash import take_out
@@ -46,7 +47,7 @@ ASKED = by_results([calls(("replace-part-text", {"part": "h:m1", "text": "New."}
 def _abandoned(made: Desk, monkeypatch: pytest.MonkeyPatch) -> str:
     """A run whose process died before it did anything."""
     with monkeypatch.context() as patch:
-        patch.setattr(Runner, "_begin", lambda self, setup, held, observers: held.release())
+        patch.setattr(Runner, "_begin", lambda self, setup, held, observers, **_: held.release())
         return made.start()
 
 
@@ -113,7 +114,7 @@ def test_a_store_that_refuses_for_a_moment_pauses_with_its_sentence(
 
 
 def test_a_worker_that_can_not_begin_leaves_the_run_free(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(self: Worker, *_: object) -> None:
+    def broken(self: Worker, *_: object, **__: object) -> None:
         raise StoreError("The disk reports an error.")
 
     with ScriptedServer(EDITED) as server, desk(store, server.url, ["One."]) as made:
@@ -136,7 +137,7 @@ def test_a_signal_between_the_commit_and_the_work_leaves_the_run_paused(
     class Interrupted(BaseException):
         pass
 
-    def before(self: Runner, *_: object) -> None:
+    def before(self: Runner, *_: object, **__: object) -> None:
         raise Interrupted
 
     def after(self: Worker) -> None:
@@ -332,13 +333,14 @@ def test_another_process_stops_the_call_that_goes_on(store: Store, slow_call: th
 
 
 def test_pause_now_after_a_pause_stops_the_call_that_goes_on(store: Store, slow_call: threading.Event) -> None:
-    with ScriptedServer(EDITED) as server, desk(store, server.url, ["One."]) as made:
+    with ScriptedServer([APPEND, APPEND, FINISH]) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
         assert slow_call.wait(SECONDS)
         made.runner.pause(run)
         assert made.run(run).status is RunStatus.PAUSING
         made.runner.pause(run, now=True)
         assert made.rest(run).status is RunStatus.PAUSED
+        assert made.results(run) == [(False, prompt("paused-call"))]
         made.runner.resume(run)
         _check_once(made, run)
 
@@ -423,7 +425,7 @@ def test_waiting_for_a_run_whose_process_dies_ends(store: Store, monkeypatch: py
     held: list[Lease] = []
     with ScriptedServer() as server, desk(store, server.url, ["One."]) as made:
         with monkeypatch.context() as patch:
-            patch.setattr(Runner, "_begin", lambda self, setup, lease, observers: held.append(lease))
+            patch.setattr(Runner, "_begin", lambda self, setup, lease, observers, **_: held.append(lease))
             run = made.start()
         made.runner.pause(run)
         assert made.run(run).status is RunStatus.PAUSING

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from marginalia_tui.agent import transcript
+from marginalia_tui.agent import inbox
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.screens.agents import AgentsScreen
 from marginalia_tui.screens.console import ConsoleScreen
@@ -94,11 +94,11 @@ def test_a_message_is_queued_shown_taken_back_and_delivered(home: Path) -> None:
             await rig.press("tab")
             await rig.write("First")
             await rig.press("enter")
-            await rig.until(lambda: _panel(console) == "queued   First   (c takes it back)")
+            await rig.until(lambda: _panel(console) == "queued   First   (c takes it back, f does not let it wait)")
             assert console.box.content == ""
             await rig.write("Second")
             await rig.press("enter", "escape")
-            await rig.until(lambda: "queued   Second   (c takes it back)" in _panel(console))
+            await rig.until(lambda: "queued   Second   (c takes it back, f does not let it wait)" in _panel(console))
             await rig.press("c")
             await rig.until(lambda: "Second" not in _panel(console))
             # what was taken back can be written anew
@@ -122,7 +122,7 @@ def test_a_message_that_was_delivered_meanwhile_is_not_taken_back(home: Path, mo
             await rig.until(asked.is_set)
             rig.desk.runs.send(console.run, "First")
             await rig.until(lambda: "First" in _panel(console))
-            monkeypatch.setattr(transcript, "cancel_queued", lambda *_: False)
+            monkeypatch.setattr(inbox, "take", lambda *_: False)
             await rig.press("c")
             await rig.until(lambda: "It was delivered in this very moment." in rig.notices)
             assert console.box.content == ""
