@@ -211,6 +211,7 @@ class MarginaliaApp(NewsHost):
             self.crew.start(desk.close)
             return
         self.desk = desk
+        await self.call(desk.appear)
         self._unsubscribe = desk.studio.store.bus.subscribe(self.on_commit)
         self.settings_changed()
         for screen in self.screen_stack:

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -51,6 +51,17 @@ class Settings(BaseModel):
     """Versions of a part that are listed where the book says nothing; 0: all."""
     backups_kept: Annotated[int, Field(ge=1)] = 5
     """Automatic backups of each book that are kept."""
+    bell: bool = True
+    """Whether the terminal rings when a run needs the author."""
+    terminal_notice: Literal["off", "osc9", "osc777"] = "off"
+    """Which sequence asks the terminal for a notice of the system: iTerm2 and others know 9, urxvt and others 777."""
+    webhook_url: Annotated[str, Field(max_length=2_000)] = ""
+    """Where notices of runs that need the author are sent; empty: nowhere. It may hold a secret."""
+    webhook_format: Literal["plain", "discord", "gotify"] = "plain"
+    webhook_always: bool = False
+    """Also while a screen is open."""
+    webhook_local: bool = False
+    """Whether the address may be on this machine or in the local net."""
 
 
 def load_settings(home: Path) -> Settings:

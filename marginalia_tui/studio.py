@@ -11,6 +11,7 @@ from pathlib import Path
 from marginalia_tui.agent import agents, review
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.runner import Runner, RunnerParts
+from marginalia_tui.agent.webhooks import Webhooks
 from marginalia_tui.commands.builtin import builtin_registry
 from marginalia_tui.commands.context import Answers, Scope
 from marginalia_tui.commands.dispatch import Dispatcher
@@ -50,6 +51,7 @@ class Studio:
         self._pace = pace
         self._closed = threading.Event()
         self._backups = AutoBackups(self.store, lambda: self.settings.backups_kept)
+        self._webhooks = Webhooks(self.store, lambda: self.settings)
         self.activity = Tracker(self.store)
 
     @cached_property
@@ -110,6 +112,7 @@ class Studio:
         if "runner" in self.__dict__:
             self.runner.park()
         self._backups.close()
+        self._webhooks.close()
         self.activity.close()
         if "models" in self.__dict__:
             self.models.close()

@@ -11,14 +11,18 @@ from dataclasses import dataclass
 import orjson
 from sqlalchemy import Row, func, insert, select, update
 
+from marginalia_tui.agent import errands
 from marginalia_tui.domain.chat import Usage
 from marginalia_tui.domain.errors import Ambiguous, NotFound, StatusConflict
-from marginalia_tui.domain.runs import ACTIVE, RunStatus
+from marginalia_tui.domain.runs import ACTIVE, NEEDS_YOU, RunStatus
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.services.activity import note_answer
 from marginalia_tui.store import tables
 from marginalia_tui.store.spaces import drop_space
 from marginalia_tui.store.store import ReadTx, WriteTx
 
+NOTICE_LENGTH = 300
+"""Characters of the reason in a notice to the author."""
 REASON_LENGTH = 2_000
 """Characters of a reason."""
 SHORTEST_PREFIX = 4
@@ -219,6 +223,9 @@ def transition(
         raise StatusConflict(f"The run is {now_is.value} by now, so it can't become {to.value}: look again.")
     if to is RunStatus.STOPPED_DISCARDED:
         release_copy(tx, run.uuid)
+    if to.needs_attention(reason):
+        said = f"{NEEDS_YOU[to]}. {visible_line(reason[:NOTICE_LENGTH])}".strip()
+        errands.add(tx, run.uuid, visible_line(run.agent_name), said)
     _touch(tx, run.uuid, run.agent, run.book)
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from marginalia_tui.agent.runs import latest_runs
+from marginalia_tui.domain.runs import NEEDS_YOU
 from marginalia_tui.studio import Studio
 
 
@@ -23,15 +24,6 @@ class News:
     asking: tuple[Asking, ...] = ()
 
 
-_WHY = {
-    "IDLE": "waits for your answer",
-    "WAITING_APPROVAL": "asks whether it may do something",
-    "DONE": "is done: review what it changed",
-    "FAILED": "failed",
-    "PAUSED": "paused itself",
-}
-
-
 def read_news(studio: Studio) -> News:
     """The news of this moment."""
     with studio.store.read() as tx:
@@ -40,7 +32,7 @@ def read_news(studio: Studio) -> News:
     return News(
         working=sum(run.status.active and not run.status.rests for run in runs),
         asking=tuple(
-            Asking(run.uuid, run.agent_name, _WHY.get(run.status.value, "needs you"))
+            Asking(run.uuid, run.agent_name, NEEDS_YOU.get(run.status, "needs you"))
             for run in sorted(asking, key=lambda run: run.changed)
         ),
     )

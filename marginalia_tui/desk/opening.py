@@ -20,6 +20,7 @@ from marginalia_tui.desk.trash import TrashDesk
 from marginalia_tui.desk.views import Views
 from marginalia_tui.desk.writing import WritingDesk
 from marginalia_tui.domain.errors import MarginaliaError
+from marginalia_tui.store.presence import Presence
 from marginalia_tui.studio import Studio
 
 log = logging.getLogger(__name__)
@@ -30,6 +31,7 @@ class Desk:
 
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
+        self._presence: Presence | None = None
         self.library = LibraryDesk(studio)
         self.trash = TrashDesk(studio)
         self.inherited = InheritedDesk(studio)
@@ -57,8 +59,14 @@ class Desk:
             log.warning("not tidied: %s", error)
         self.studio.activity.start()
 
+    def appear(self) -> None:
+        """The author sits before a screen from now on, until `close`."""
+        self._presence = Presence(self.studio.home)
+
     def close(self) -> None:
         """Parks the runs and closes the studio; a second time does nothing."""
+        if self._presence is not None:
+            self._presence.close()
         self.studio.close()
 
 

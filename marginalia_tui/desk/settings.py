@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -28,7 +29,7 @@ class ModelLine:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting in the list: its name, its section (`folders`, `limits` or `defaults`), and its value in words."""
+    """A setting in the list: its name, its section, its value, and the value in words."""
 
     name: str
     section: str
@@ -36,8 +37,23 @@ class Setting:
     help: str
     shown: str
     default: str | int
+    kind: Literal["number", "text", "choice", "boolean"] = "number"
+    value: str | int = ""
+    """What a form begins with; empty for what is not shown."""
+    choices: tuple[tuple[str, str], ...] = ()
+    """Pairs of a value and the words for it."""
 
 
+_FORMATS = (("plain", "plain text, as ntfy takes it"), ("discord", "Discord"), ("gotify", "Gotify"))
+_SEQUENCES = (("off", "none"), ("osc9", "OSC 9"), ("osc777", "OSC 777"))
+_NOTICES: tuple[tuple[str, Literal["text", "choice", "boolean"], str, str, tuple[tuple[str, str], ...]], ...] = (
+    ("bell", "boolean", "Terminal bell", "it rings when a run needs you", ()),
+    ("terminal_notice", "choice", "Notice of the system", "the sequence that your terminal knows", _SEQUENCES),
+    ("webhook_url", "text", "Webhook", "the address that notices are sent to; r removes it", ()),
+    ("webhook_format", "choice", "Form of the webhook", "what its server takes", _FORMATS),
+    ("webhook_always", "boolean", "Webhook with a screen open", "send also while a studio is open", ()),
+    ("webhook_local", "boolean", "Local addresses", "the address may be on this machine or in the local net", ()),
+)
 _ROWS = (
     ("import_folder", "folders", "Imports begin in", "where the file picker opens"),
     ("export_folder", "folders", "Exports go to", "the folder that an export proposes"),
@@ -120,10 +136,45 @@ class SettingsDesk:
     def rows(self) -> list[Setting]:
         """The folders, the limits, and those defaults of books that are numbers."""
         settings, defaults = self._studio.settings, Settings()
-        return [
+        numbers = [
             Setting(name, section, words, help, _shown(getattr(settings, name)), getattr(defaults, name))
             for name, section, words, help in _ROWS
         ]
+        notices = [
+            Setting(
+                name,
+                "notices",
+                words,
+                help,
+                _told(kind, getattr(settings, name), dict(choices)),
+                getattr(defaults, name),
+                kind,
+                # An address may hold a secret: it is typed anew and never shown.
+                "" if kind == "text" else getattr(settings, name),
+                choices,
+            )
+            for name, kind, words, help, choices in _NOTICES
+        ]
+        return [*numbers, *notices]
+
+    def test_webhook(self) -> None:
+        """Sends a notice to the address of the settings, and waits for it.
+
+        Raises:
+            Invalid, Refused: it was not taken; the sentence says why.
+        """
+        from marginalia_tui.llm import webhook
+
+        settings = self._studio.settings
+        if not settings.webhook_url:
+            raise Invalid("There is no webhook yet: give its address first.")
+        webhook.send(
+            settings.webhook_url,
+            settings.webhook_format,
+            "Marginalia",
+            "This is a test: notices of your agents arrive here.",
+            allow_local=settings.webhook_local,
+        )
 
     def folder(self, name: str) -> Path:
         """The folder of a setting; where the studio was started when it is empty or gone."""
@@ -136,13 +187,26 @@ class SettingsDesk:
         Raises:
             Invalid: a value does not fit; the sentence names it.
         """
+        if url := values.get("webhook_url"):
+            from marginalia_tui.llm import webhook
+
+            webhook.check_url(str(url))
         try:
             changed = Settings.model_validate({**self._studio.settings.model_dump(), **values})
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            words = next((words for name, _, words, _ in _ROWS if name == first["loc"][0]), str(first["loc"][0]))
+            words = next((each.words for each in self.rows() if each.name == first["loc"][0]), str(first["loc"][0]))
             raise Invalid(f"{words}: {first['msg']}.") from None
         self._studio.change_settings(changed)
+
+
+def _told(kind: str, value: str | bool, choices: Mapping[str, str]) -> str:
+    """A setting of the notices in words; of an address no more than its host."""
+    if kind == "boolean":
+        return "yes" if value else "no"
+    if kind == "choice":
+        return choices[str(value)]
+    return urlsplit(str(value)).hostname or "nowhere"
 
 
 def _shown(value: str | int) -> str:

@@ -79,6 +79,15 @@ _NEXT: dict[RunStatus, frozenset[RunStatus]] = {
     _S.APPLIED: frozenset({_S.DONE, _S.STOPPED_KEPT, _S.FAILED}),
 }
 
+NEEDS_YOU = {
+    _S.IDLE: "waits for your answer",
+    _S.WAITING_APPROVAL: "asks whether it may do something",
+    _S.DONE: "is done: review what it changed",
+    _S.FAILED: "failed",
+    _S.PAUSED: "paused itself",
+}
+"""What an agent whose run needs the author does, in a few words behind its name."""
+
 HOLDING = tuple(status for status in RunStatus if status.holds_book)
 """The statuses that hold the book."""
 ACTIVE = tuple(status for status in RunStatus if status.active)

@@ -4,6 +4,7 @@ A commit is announced on the thread that made it. What it touched is gathered un
 else travels.
 """
 
+import os
 import threading
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ from textual.screen import Screen
 
 from marginalia_tui.screens.bar import BarHost
 from marginalia_tui.screens.base import BaseScreen, Looked
+from marginalia_tui.widgets.terminalnotice import sequence
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.news import Asking, News
@@ -99,9 +101,20 @@ class NewsHost(BarHost):
         words = f"{asking.agent} {asking.why}. F8 goes there."
         here = self.screen
         if not (isinstance(here, BaseScreen) and here.run == asking.run):
-            self.bell()
+            self._call_the_author(asking)
             self.tell(words)
         return words
+
+    def _call_the_author(self, asking: "Asking") -> None:
+        """Who looks elsewhere hears or sees it, as the settings say."""
+        if self.desk is None:
+            return
+        settings = self.desk.studio.settings
+        if settings.bell:
+            self.bell()
+        notice = sequence(settings.terminal_notice, asking.agent, asking.why, tmux=bool(os.environ.get("TMUX")))
+        if notice and self._driver is not None:
+            self._driver.write(notice)
 
     async def ask(self, dialog: Screen[T]) -> T | None:
         """As every dialog, with nothing over it that was told before."""

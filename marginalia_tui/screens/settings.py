@@ -26,6 +26,7 @@ SECTIONS = (
     ("look", "Look"),
     ("folders", "Folders"),
     ("limits", "Limits"),
+    ("notices", "Notices"),
     ("defaults", "Defaults"),
 )
 
@@ -79,6 +80,7 @@ class SettingsScreen(BaseScreen):
                 yield Table([Column("Theme", grow=1), Column("")], id="look")
                 yield Table([Column("Folder", grow=1, minimum=12), Column("Is", grow=2)], id="folders")
                 yield Table([Column("Limit", grow=2, minimum=12), Column("Is", "right")], id="limits")
+                yield Table([Column("When a run needs you", grow=2, minimum=12), Column("Is", grow=1)], id="notices")
                 yield Table(COLUMNS, id="defaults")
 
     @property
@@ -107,9 +109,9 @@ class SettingsScreen(BaseScreen):
         """Each section has its own actions."""
         here = {
             "new": ("models",),
-            "test": ("models",),
+            "test": ("models", "notices"),
             "remove": ("models",),
-            "reset": ("keys", "folders", "limits", "defaults"),
+            "reset": ("keys", "folders", "limits", "notices", "defaults"),
         }
         if not self.is_mounted or self.host.desk is None:
             return action not in ("change", *here)
@@ -134,7 +136,7 @@ class SettingsScreen(BaseScreen):
         self.query_one("#models", Table).show([_model_row(line) for line in models])
         self.query_one("#keys", Table).show([_key_row(row, keymap) for row in self._keys.values()])
         self.query_one("#look", Table).show(self._theme_rows(), key=self.app.theme)
-        for section in ("folders", "limits"):
+        for section in ("folders", "limits", "notices"):
             rows = [Row(each.name, (each.words, each.shown)) for each in settings if each.section == section]
             self.query_one(f"#{section}", Table).show(rows)
         defaults = await self.call(desk.inherited.look, "defaults")
@@ -242,8 +244,10 @@ class SettingsScreen(BaseScreen):
             self.query_one("#models", Table).show(self.query_one("#models", Table).rows, key=name)
 
     def action_test(self) -> None:
-        """Asks the model three short questions."""
-        if line := self._models.get(self.table.current_key or ""):
+        """Asks the model three short questions; sends a notice to the webhook."""
+        if self.section == "notices":
+            self.do(self._test_webhook())
+        elif line := self._models.get(self.table.current_key or ""):
             self.do(self._test(line))
 
     async def _test(self, line: "ModelLine") -> None:
@@ -255,6 +259,14 @@ class SettingsScreen(BaseScreen):
         finally:
             self.host.running = ""
         await self.host.ask(ResultScreen(report))
+
+    async def _test_webhook(self) -> None:
+        self.host.running = "sending a notice"
+        try:
+            await self.call(self.desk.settings.test_webhook)
+        finally:
+            self.host.running = ""
+        self.host.tell("The webhook took the notice.")
 
     def action_remove(self) -> None:
         """Removes the model."""
@@ -319,9 +331,11 @@ class SettingsScreen(BaseScreen):
             from marginalia_tui.widgets.dialogs import Form
             from marginalia_tui.widgets.fields import Field
 
-            answer = await self.host.ask(
-                Form(setting.words, [Field("value", setting.help, "number", setting.shown, required=True)])
+            shown = setting.shown if setting.kind == "number" else setting.value
+            field = Field(
+                "value", setting.help, setting.kind, shown, setting.choices, required=setting.kind != "boolean"
             )
+            answer = await self.host.ask(Form(setting.words, [field]))
             value = None if answer is None else answer["value"]
         if value is not None:
             await self._keep(**{setting.name: value})

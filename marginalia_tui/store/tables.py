@@ -445,7 +445,7 @@ errand = Table(
     Column("body", Text, nullable=False),  # JSON: what is sent, never where to
     Column("created", Integer, nullable=False),
     Column("began", Integer),  # one that began and did not end is never made again
-    Column("ended", Integer, index=True),
+    Column("ended", Integer),
     Column("outcome", Text, nullable=False, server_default=""),
     sqlite_autoincrement=True,
 )

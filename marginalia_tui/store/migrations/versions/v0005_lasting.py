@@ -42,8 +42,7 @@ CREATE TABLE errand (
     began INTEGER,
     ended INTEGER,
     outcome TEXT DEFAULT '' NOT NULL
-);
-CREATE INDEX ix_errand_ended ON errand (ended)
+)
 """
 
 
