@@ -247,3 +247,30 @@ def test_the_first_picture_takes_any_settings_file(tmp_path: Path, content: str)
     (tmp_path / "settings.json").write_text(content)
     assert read_look(tmp_path).keymap == {}
     assert MarginaliaApp(tmp_path).theme == "ink"
+
+
+def test_how_a_run_calls_is_chosen_and_the_webhook_is_tried(home: Path) -> None:
+    async def steps(rig: Rig) -> None:
+        await open_section(rig, "6")
+        assert rig.sees("Terminal bell") and rig.sees("nowhere")
+        await rig.press("t")
+        await rig.until(lambda: rig.notices)
+        assert "no webhook yet" in rig.notices[-1]
+        await rig.press("down", "down", "enter")
+        await rig.reach(Form)
+        await rig.write("hooks.example/s3cret")
+        await rig.press("ctrl+s")
+        await rig.until(lambda: any("not whole" in notice for notice in rig.notices))
+        await rig.press("enter")
+        await rig.reach(Form)
+        await rig.write("http://127.0.0.1:9/s3cret")
+        await rig.press("ctrl+s")
+        await rig.until(lambda: rig.sees("127.0.0.1"))
+        assert not rig.sees("s3cret")
+        await rig.press("t")
+        await rig.until(lambda: any("allow local addresses" in notice for notice in rig.notices))
+        await rig.press("r")
+        await rig.until(lambda: rig.sees("nowhere"))
+
+    play(home, steps)
+    assert "webhook_url" not in kept(home)
