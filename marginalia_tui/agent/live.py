@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 
 MAX_LIVE = 100_000
@@ -61,9 +62,14 @@ class _Tail:
 
 
 class LiveBuffer:
-    """Written by the thread of the models, read by any other."""
+    """Written by the thread of the models, read by any other.
 
-    def __init__(self) -> None:
+    Args:
+        heard: called after every change, on the thread that made it, and must be quick.
+    """
+
+    def __init__(self, heard: Callable[[], None] | None = None) -> None:
+        self._heard = heard
         self._lock = threading.Lock()
         self._version = 0
         self._number = 0
@@ -71,6 +77,14 @@ class LiveBuffer:
         self._open = False
         self._text, self._reasoning = _Tail(), _Tail()
         self._call, self._call_size, self._note = "", 0, ""
+
+    def hear(self, heard: Callable[[], None]) -> None:
+        """Has `heard` called after every change from now on."""
+        self._heard = heard
+
+    def _tell(self) -> None:
+        if self._heard is not None:
+            self._heard()
 
     def begin(self, place: int = 0) -> None:
         """An answer begins, which will be the row of this ordinal."""
@@ -81,6 +95,7 @@ class LiveBuffer:
             self._open = True
             self._number = next(_numbers)
             self._version = next(_versions)
+        self._tell()
 
     def add(self, text: str = "", reasoning: str = "") -> None:
         """A piece arrives."""
@@ -91,6 +106,7 @@ class LiveBuffer:
                 self._reasoning.add(reasoning)
             self._note = ""
             self._version = next(_versions)
+        self._tell()
 
     def add_call(self, name: str = "", arguments: str = "") -> None:
         """A call begins, by its name, or its arguments grow."""
@@ -100,18 +116,39 @@ class LiveBuffer:
             self._call_size += len(arguments)
             self._note = ""
             self._version = next(_versions)
+        self._tell()
 
     def wait(self, note: str) -> None:
         """Nothing arrives yet: what is waited for, in a sentence."""
         with self._lock:
             self._note = note
             self._version = next(_versions)
+        self._tell()
+
+    def copy(self, *, text: str, reasoning: str, totals: tuple[int, int], call: tuple[str, int], note: str) -> None:
+        """Takes over what the same answer gained in another process.
+
+        Args:
+            text: the new piece, or the end of it where more was missed than is kept.
+            reasoning: the same of what it thought.
+            totals: characters of the text and of the reasoning since the answer began.
+            call: the tool whose call is being written, and its characters so far.
+            note: what is waited for.
+        """
+        with self._lock:
+            self._text.add(text)
+            self._reasoning.add(reasoning)
+            self._text.total, self._reasoning.total = totals
+            (self._call, self._call_size), self._note = call, note
+            self._version = next(_versions)
+        self._tell()
 
     def end(self) -> None:
         """The answer is in the transcript, or given up."""
         with self._lock:
             self._open = False
             self._version = next(_versions)
+        self._tell()
 
     def look(self, seen: int = -1) -> LiveAnswer | None:
         """What has arrived; None when no answer is being written, or nothing is newer than version `seen`."""

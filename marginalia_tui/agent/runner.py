@@ -14,8 +14,10 @@ from dataclasses import dataclass
 
 from marginalia_tui.agent import admission, approvals, author_commands, inbox, opening, runs, transcript
 from marginalia_tui.agent.agents import get_agent
-from marginalia_tui.agent.live import LiveAnswer
+from marginalia_tui.agent.elsewhere import Elsewhere
+from marginalia_tui.agent.live import LiveAnswer, LiveBuffer
 from marginalia_tui.agent.runs import Run, get_run, transition
+from marginalia_tui.agent.serving import WireServer
 from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import AddedTool, build_tools
 from marginalia_tui.agent.worker import RESTING, Observer, Worker
@@ -69,6 +71,8 @@ class Runner:
         self._workers: dict[str, Worker] = {}
         self._lock = threading.Lock()
         self._closing = False
+        self._wire = WireServer(parts.store.home, self._live_here, self._hurried)
+        self._elsewhere = Elsewhere(parts.store)
 
     # Beginning and going on.
 
@@ -109,7 +113,7 @@ class Runner:
             first = message.strip() or opening.first_words(definition, interactive=interactive)
             transcript.append(tx, run, Message(role="user", text=first), notice=None if message.strip() else "start")
             opening.name_parts(tx, run, definition.book)
-            taken.append((setup, lease.take(tx, run), False))
+            taken.append((setup, lease.take(tx, run, address=self._wire.address), False))
         return run
 
     def resume(self, run: str, note: str = "", observers: Sequence[Observer] = ()) -> None:
@@ -231,6 +235,8 @@ class Runner:
                 begun = self._wake(tx, seen, taken, observers)
         if (worker := self.worker(run)) is not None:
             worker.look_again()
+        else:
+            self._elsewhere.hurry(run)
         return begun
 
     def cancel(self, run: str, item: int) -> bool:
@@ -249,7 +255,7 @@ class Runner:
         """Has the commands run that wait in a run that rests; whether that is done here."""
         if seen.status not in RESTING or self._is_on_an_errand(tx, seen, observers):
             return self.worker(seen.uuid) is not None and seen.status in RESTING
-        taken.append((self._setup(tx, seen.agent), lease.take(tx, seen.uuid), True))
+        taken.append((self._setup(tx, seen.agent), lease.take(tx, seen.uuid, address=self._wire.address), True))
         return True
 
     def _is_on_an_errand(self, tx: ReadTx, seen: Run, observers: Sequence[Observer]) -> bool:
@@ -324,6 +330,7 @@ class Runner:
         that only seems to be worked.
         """
         taken: list[_Taken] = []
+        self._wire.open()
         try:
             yield taken
             for setup, held, errand in taken:
@@ -369,13 +376,15 @@ class Runner:
         if errand:
             # Whoever runs a command of the author in it has the lease, and goes on with it.
             return self.worker(seen.uuid) is not None
-        taken.append((setup, lease.take(tx, seen.uuid, take_over=take_over), False))
+        held = lease.take(tx, seen.uuid, take_over=take_over, address=self._wire.address)
+        taken.append((setup, held, False))
         return True
 
     def _begin(
         self, setup: RunSetup, held: lease.Lease, observers: Sequence[Observer], *, errand: bool = False
     ) -> None:
         worker = Worker(setup, held, observers, errand=errand)
+        worker.live.hear(self._wire.wake)
         with self._lock:
             self._workers[held.run] = worker
             closing = self._closing
@@ -452,8 +461,16 @@ class Runner:
             transition(tx, seen, RunStatus.DONE, "The author finished it.")
 
     def _stop_call(self, run: str, now: bool) -> None:
-        if now and (worker := self.worker(run)) is not None:
+        """Has whoever works the run see at once what its row says, here or in another process."""
+        if (worker := self.worker(run)) is None:
+            self._elsewhere.hurry(run)
+        elif now:
             worker.stop_call()
+
+    def _hurried(self, run: str) -> None:
+        """Another process changed the row of a run that is worked here."""
+        if self.worker(run) is not None:
+            self._store.bus.publish(Touched(everything=True))
 
     def acknowledge(self, run: str) -> None:
         """The author looks at it: its mark of attention goes."""
@@ -475,9 +492,30 @@ class Runner:
             return worker
 
     def live(self, run: str, seen: int = -1) -> LiveAnswer | None:
-        """The answer that is being written, when it is newer than version `seen`."""
+        """The answer that is being written, when it is newer than version `seen`; of a run that is watched too."""
+        live = self._live_here(run) or self._elsewhere.live(run)
+        return live.look(seen) if live is not None else None
+
+    def is_live(self, run: str) -> bool:
+        """Whether an answer is being written, as far as it is seen here."""
+        live = self._live_here(run) or self._elsewhere.live(run)
+        return live is not None and live.is_open
+
+    def _live_here(self, run: str) -> LiveBuffer | None:
         worker = self.worker(run)
-        return worker.live.look(seen) if worker else None
+        return worker.live if worker is not None else None
+
+    def watch(self, run: str) -> bool:
+        """Has the answers of a run that another process works be seen while they are written.
+
+        Returns:
+            Whether they are: not when the run is worked here or by nobody, or its process can't be heard.
+        """
+        return self.worker(run) is None and self._elsewhere.watch(run)
+
+    def forget(self, run: str) -> None:
+        """Nobody looks at a run any more."""
+        self._elsewhere.forget(run)
 
     def wait(self, run: str, until: Callable[[Run], bool], seconds: float | None = None) -> Run:
         """Waits until a run of any process fulfils a condition, and returns it as it is then.
@@ -551,3 +589,5 @@ class Runner:
         end = time.monotonic() + seconds
         for worker in workers:
             worker.done.wait(max(0.0, end - time.monotonic()))
+        self._wire.close()
+        self._elsewhere.close()

@@ -93,6 +93,8 @@ class RunView:
     waiting: tuple[Waiting, ...]
     here: bool
     """Whether this process works it."""
+    heard: bool
+    """Whether its answers are seen while they are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,7 @@ class RunsDesk:
                 left = get_run(look, run).status.active
             if left:
                 self._studio.runner.recover(run)
+        heard = worker is not None or self._studio.runner.watch(run)
         with self._studio.store.read() as tx:
             found = get_run(tx, run)
             book = tx.space(LIBRARY).find(Book, found.book)
@@ -228,6 +231,7 @@ class RunsDesk:
             queued=tuple(queued),
             waiting=tuple(waiting),
             here=worker is not None,
+            heard=heard,
         )
 
     def source(self, run: str) -> RunSource:
@@ -235,13 +239,16 @@ class RunsDesk:
         return RunSource(self._studio, run)
 
     def live(self, run: str, seen: int) -> LiveAnswer | None:
-        """The answer that is being written here, when it is newer than version `seen`. Quick: for the loop."""
+        """The answer that is being written, when it is newer than version `seen`. Quick: for the loop."""
         return self._studio.runner.live(run, seen)
 
     def is_live(self, run: str) -> bool:
-        """Whether an answer is being written here. Quick: for the loop."""
-        worker = self._studio.runner.worker(run)
-        return worker is not None and worker.live.is_open
+        """Whether an answer is being written, as far as it is seen here. Quick: for the loop."""
+        return self._studio.runner.is_live(run)
+
+    def forget(self, run: str) -> None:
+        """Nobody looks at a run any more."""
+        self._studio.runner.forget(run)
 
     def acknowledge(self, run: str) -> None:
         """The author looks at it."""

@@ -102,6 +102,11 @@ class ConsoleScreen(BaseScreen):
         self.set_interval(1 / flush_rate(), self._fetch_live)
         self.look_again()
 
+    def on_unmount(self) -> None:
+        """What another process writes in the run is not watched for a screen that is gone."""
+        if (desk := self.host.desk) is not None:
+            self.host.crew.start(lambda: desk.runs.forget(self.run))
+
     def on_text_area_changed(self) -> None:
         """What was written and not sent is there again when the console is opened anew."""
         if self.source is not None:
@@ -191,14 +196,14 @@ class ConsoleScreen(BaseScreen):
             Fact(f"cost {view.cost:.2f}" if view.cost else "", f"{view.cost:.2f}"),
         ]
         now = "" if self._plan_open else plan_now(view.plan)
-        if view.active and not view.here and not view.waiting:
-            now = "worked by another process: answers appear when they are whole"
-        elif answer is not None and answer.note:
+        if answer is not None and answer.note:
             now = answer.note
         elif answer is not None and answer.call:
             now = f"writes {answer.call}, {answer.call_size:,} characters"
         elif answer is not None and not answer.text and not answer.reasoning:
             now = "waits for the model"
+        if view.active and not view.here and not view.waiting:
+            now = _elsewhere(now if view.heard else "answers appear when they are whole")
         self._line.show(facts, now)
 
     # Keys
@@ -339,6 +344,11 @@ class ConsoleScreen(BaseScreen):
         elif not self.box.content and not self.box.disabled:
             self.box.content = text
             self.box.focus()
+
+
+def _elsewhere(what: str) -> str:
+    """What a run does that another process works."""
+    return "worked by another process" + (f": {what}" if what else "")
 
 
 def _read_rows(source: "RunSource", width: int) -> int | None:

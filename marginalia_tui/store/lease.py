@@ -3,12 +3,13 @@
 It is an OS file lock held by the working process (no clock, so that a laptop that slept can't be fooled) and an
 epoch in the row of the run. Every transaction of the run names its epoch and changes nothing once another
 process took the run over. Each epoch has a lock file of its own, so that a taken-over owner that still holds the
-old file stands in nobody's way.
+old file stands in nobody's way. The file says at which address its owner listens, for those who have it hurry.
 """
 
 import fcntl
 import os
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import select, update
@@ -16,6 +17,9 @@ from sqlalchemy import select, update
 from marginalia_tui.domain.errors import Busy, NotFound
 from marginalia_tui.store import tables
 from marginalia_tui.store.store import Store, WriteTx
+
+LONGEST_ADDRESS = 200
+"""Bytes."""
 
 
 class Lease:
@@ -55,7 +59,17 @@ def is_free(store: Store, run: str, epoch: int) -> bool:
         os.close(fd)
 
 
-def take(tx: WriteTx, run: str, *, take_over: bool = False) -> Lease:
+def address(store: Store, run: str, epoch: int) -> str:
+    """Where the process that holds the lease of this epoch listens; empty when it does not, or nobody holds it."""
+    try:
+        fd = os.open(_path(store, run, epoch), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return ""
+    with open(fd, "rb") as file:
+        return os.fsdecode(file.read(LONGEST_ADDRESS))
+
+
+def take(tx: WriteTx, run: str, *, take_over: bool = False, address: str = "") -> Lease:
     """Takes the lease of a run, in the transaction that also writes the status that goes with it.
 
     When the transaction is undone, so is the lease.
@@ -64,6 +78,7 @@ def take(tx: WriteTx, run: str, *, take_over: bool = False) -> Lease:
         tx: the transaction.
         run: the uuid of the run.
         take_over: take it from a process that still holds it but answers nobody (it was suspended).
+        address: where this process listens.
 
     Raises:
         NotFound: there is no such run.
@@ -88,6 +103,9 @@ def take(tx: WriteTx, run: str, *, take_over: bool = False) -> Lease:
     lease = Lease(run, epoch, fd, path)
     tx.if_undone(lease.release)
     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with suppress(OSError):
+        # A full disk: then nobody has this process hurry.
+        os.write(fd, os.fsencode(address)[:LONGEST_ADDRESS])
     tx.connection.execute(
         update(tables.run)
         .where(tables.run.c.uuid == run)

@@ -1,6 +1,7 @@
 """The answer that is being written, on the screen: it appears, it becomes a row, nothing is seen twice or missed."""
 
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from marginalia_tui.agent import doors
+from marginalia_tui.agent.doors import NoDoor
 from marginalia_tui.agent.live import LiveBuffer
 from marginalia_tui.desk.transcripts import RunSource
 from marginalia_tui.domain.runs import RunStatus
@@ -312,10 +315,19 @@ def test_a_very_long_answer_is_shown_to_its_last_word(home: Path) -> None:
         play(home, steps)
 
 
-def test_a_run_that_another_process_works_is_followed_by_its_rows(home: Path) -> None:
+def _nobody_answers(address: str, seconds: float) -> socket.socket:
+    raise NoDoor(f"nobody answers at {address} within {seconds} s")
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_a_run_that_another_process_works_is_seen_live_or_by_its_rows(
+    home: Path, monkeypatch: pytest.MonkeyPatch, heard: bool
+) -> None:
     reply, there, go = _gated(chunk({"content": "I am far away."}), after=ASK)
     with ScriptedServer([reply]) as server:
         agent_home(home, server.url)
+        if not heard:
+            monkeypatch.setattr(doors, "knock", _nobody_answers)
         other = subprocess.Popen(
             [sys.executable, "-m", "marginalia_tui", "--home", str(home), "run", "start", "Corrector"],
             stdout=subprocess.DEVNULL,
@@ -328,9 +340,12 @@ def test_a_run_that_another_process_works_is_followed_by_its_rows(home: Path) ->
                 await rig.until(lambda: there.is_set() and rig.sees("works"), "the other process works")
                 await rig.press("enter")
                 console = await rig.reach(ConsoleScreen)
-                await rig.until(lambda: rig.sees("worked by another process: answers appear when they are whole"))
+                if heard:
+                    await rig.until(lambda: rig.sees("I am far away.") and rig.sees("worked by another process"))
+                else:
+                    await rig.until(lambda: rig.sees("worked by another process: answers appear when they are whole"))
+                    assert not rig.sees("I am far away.")
                 assert run_of(rig, console.run).status is RunStatus.RUNNING
-                assert not rig.sees("I am far away.")
                 go.set()
                 await status(rig, console, "IDLE")
                 assert _count(rig, "I am far away.") == 1
