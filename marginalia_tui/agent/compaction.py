@@ -16,6 +16,7 @@ from typing import Literal
 
 from marginalia_tui.agent import shrinking, transcript
 from marginalia_tui.agent.asking import Asker
+from marginalia_tui.agent.choice import refused
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.events import NoticeGiven, RunEvent, UsageCounted
 from marginalia_tui.agent.pinned import pinned
@@ -180,9 +181,7 @@ def compact(means: Means, run: Run, rows: Sequence[Entry], wish: Wish) -> Outcom
         raise
     except MarginaliaError as error:
         return writer.failed(error.message)
-    if text is None:
-        return None
-    return writer.replaced(text)
+    return None if text is None else writer.replaced(text)
 
 
 class _Writer:
@@ -221,33 +220,44 @@ class _Writer:
             MarginaliaError: there is none; the sentence says why.
         """
         left = shrinking.units_of([row.message for row in self._rows])
-        cap, refused = self._cap, 0
+        cap, refusals = self._cap, 0
         texts: list[str] = []
         while left:
             request, units = self._next_request(left, cap, len(texts))
             self._count_now()
             try:
-                answer = self._means.asker.ask(request, self._rows[-1].ordinal + 1, _WRITING)
+                answer = self._ask(request)
             except ModelFault as fault:
                 if fault.fault is not Reason.CONTEXT:
                     raise
-                refused += 1
-                if refused == MAX_TRIES:
+                refusals += 1
+                if refusals == MAX_TRIES:
                     raise Refused(
-                        f"{fault.message} {refused} requests were refused, each shorter than the last."
+                        f"{fault.message} {refusals} requests were refused, each shorter than the last."
                     ) from None
                 cap = self._smaller(cap, request, fault.context_limit or 0)
                 continue
             if answer is None:
                 return None
             self._uncounted = answer
-            if _ran_full(answer, cap) and refused + 1 < MAX_TRIES:
-                refused += 1
+            if _ran_full(answer, cap) and refusals + 1 < MAX_TRIES:
+                refusals += 1
                 cap = self._smaller(cap, request, 0)
                 continue
             texts.append(_text_of(answer))
             left = left[units:]
         return self._joined(texts)
+
+    def _ask(self, request: Request) -> Answer | None:
+        """Asks; a server that can't be told that no call is wanted is asked without that."""
+        place = self._rows[-1].ordinal + 1
+        try:
+            return self._means.asker.ask(request, place, _WRITING)
+        except ModelFault as fault:
+            if not refused(fault, request.tool_choice):
+                raise
+        self._frame = replace(self._frame, tool_choice="auto")
+        return self._means.asker.ask(replace(request, tool_choice="auto"), place, _WRITING)
 
     def _next_request(self, left: Sequence[shrinking.Unit], cap: int, written: int) -> tuple[Request, int]:
         """The request for the next piece, and how much of what is left it stands for."""

@@ -65,8 +65,9 @@ def next_piece(units: Sequence[Unit], room: int, part: int, count: Count) -> Pie
     taken: list[Unit] = []
     total = 0
     for unit in shrunk:
-        if (size := count(unit)) > part and not taken:
-            return Piece(squeeze(unit, part, count), 1)
+        if (size := count(unit)) > part and total * 2 <= part:
+            unit = squeeze(unit, part - total, count)
+            size = part - total
         if total + size > part:
             break
         taken.append(unit)

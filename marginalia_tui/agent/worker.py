@@ -99,6 +99,7 @@ class Worker:
         """Whether a call or a command goes on that can be stopped."""
         self._commanding: int | None = None
         """What of the queue is run as a command now."""
+        self._summarising = False
         self._was_cut = False
         """Whether a call was stopped in its midst."""
         self._errand = errand
@@ -434,8 +435,12 @@ class Worker:
     def _compact(self, run: Run, wish: compaction.Wish) -> compaction.Outcome | None:
         """Has the conversation summarised; pauses when it has to be and can't."""
         means = compaction.Means(self._setup, self._asker, self._write, self._tell)
-        outcome = compaction.compact(means, run, self._rows, wish)
-        self.live.end()
+        self._summarising = True
+        try:
+            outcome = compaction.compact(means, run, self._rows, wish)
+        finally:
+            self._summarising = False
+            self.live.end()
         if outcome is not None:
             self._rows = outcome.rows
             if outcome.problem and wish.must:
@@ -445,7 +450,8 @@ class Worker:
     def _must_end_now(self) -> bool:
         """Whether what goes on is to be given up: by a pause at once, a stop, a forced message, another owner, the end.
 
-        What the author forces does not cut off a command of theirs, but they can take that back.
+        What the author forces does not cut off a command of theirs, but they can take that back; and it waits for a
+        summary, which it follows.
         """
         if self._parking:
             return True
@@ -453,7 +459,7 @@ class Worker:
         with self._store.read() as tx:
             run = get_run(tx, self.run)
             if commanding is None:
-                wanted = not inbox.is_forced(tx, self.run)
+                wanted = self._summarising or not inbox.is_forced(tx, self.run)
             else:
                 wanted = any(item.id == commanding for item in inbox.queued(tx, self.run))
         if run.epoch != self._lease.epoch or not wanted:

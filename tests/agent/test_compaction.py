@@ -1,14 +1,23 @@
 """Runs whose context is small: what is summarised and when, what goes along, what becomes of a failure."""
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
+from marginalia_tui.agent import compaction, context
+from marginalia_tui.agent.agents import define_agent
+from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.transcript import Entry
+from marginalia_tui.domain.chat import Message
+from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.settings import Settings
 from marginalia_tui.store.store import Store
 from tests.support.replies import Body
 from tests.support.runs import Desk, desk, part_texts
-from tests.support.scripted_server import Reply, ScriptedServer, calls, error, text
+from tests.support.scripted_server import Mark, Pause, Reply, ScriptedServer, calls, chunk, error, stream, text
 
 FEW: dict[str, Any] = {"commands": ("get-part", "append-to-part"), "context_cap": 16_000, "auto_compact": 80}
 LONG = "The rain fell on the harbour and nobody came. " * 150
@@ -79,3 +88,192 @@ def test_a_run_is_summarised_before_the_request_that_would_be_too_large(store: S
         assert summary.telemetry is not None
         assert summary.telemetry.finish == "stop"
         assert seen.rounds == len(server.requests)
+
+
+def compact_now(focus: str = "") -> Reply:
+    return calls(("request_compaction", {"focus": focus} if focus else {}))
+
+
+def test_f15_the_agent_asks_for_it_and_what_the_author_says_meanwhile_follows(store: Store) -> None:
+    asked, gate = threading.Event(), threading.Event()
+    slow = stream(Mark(asked), Pause(gate), chunk({"content": "I read part 1."}), chunk({}, "stop"))
+    plan = calls(("update_plan", {"steps": [{"step": "Read it", "status": "in_progress"}]}))
+    story = Story(
+        [plan, calls(("ask_user", {"question": "British spelling?"})), compact_now("the ferryman"), *[finish()] * 2],
+        [slow],
+    )
+    with ScriptedServer(story) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        made.rest(run)
+        made.runner.send(run, "Yes, {always}.")
+        assert asked.wait(20)
+        made.runner.send(run, "And no semicolons.")
+        gate.set()
+        assert made.rest(run).status is RunStatus.DONE
+        (summary,) = summaries(made, run)
+        told = summary.message.text
+        assert "I read part 1." in told
+        assert '(You had said: "British spelling?")\nYes, {always}.' in told
+        assert "- in_progress: Read it" in told
+        assert "semicolons" not in told
+        after = server.requests[4].body["messages"][1:]
+        assert after == [{"role": "user", "content": f"{told}\n\nAnd no semicolons."}]
+        (body,) = story.asked
+        assert "the ferryman" in body["messages"][-1]["content"]
+
+
+def test_a_pause_in_the_midst_changes_nothing_and_it_is_asked_for_again(store: Store) -> None:
+    asked, never = threading.Event(), threading.Event()
+    slow = stream(Mark(asked), chunk({"content": "Half"}), Pause(never))
+    story = Story([compact_now(), *[finish()] * 2], [slow, text("Nothing yet.")])
+    with ScriptedServer(story) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        assert asked.wait(20)
+        made.runner.pause(run, now=True)
+        assert made.rest(run).status is RunStatus.PAUSED
+        assert not any(row.compacted or row.summary for row in made.entries(run))
+        made.runner.resume(run)
+        assert made.rest(run).status is RunStatus.DONE
+        assert len(summaries(made, run)) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (text("  "), "no summary"),
+        (calls(("get-part", {"part": "h:m1"})), "called a tool"),
+        (text("The first thing was", finish="length"), "cut off"),
+        (error(401, "No such key."), "key"),
+    ],
+)
+def test_a_failure_changes_nothing_and_is_told(store: Store, answer: Reply, why: str) -> None:
+    story = Story([compact_now(), *[finish()] * 2], [answer])
+    with ScriptedServer(story) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        assert made.rest(run).status is RunStatus.DONE
+        rows = made.entries(run)
+        assert not any(row.compacted or row.summary for row in rows)
+        (told,) = [row for row in rows if row.notice == compaction.FAILED]
+        assert why in told.message.text
+        assert server.requests[2].body["messages"][-1]["content"] == told.message.text
+
+
+def test_calls_beside_a_summary_are_dropped_and_a_server_without_a_choice_is_asked_without(store: Store) -> None:
+    story = Story(
+        [compact_now(), *[finish()] * 2],
+        [
+            error(400, "This server does not support tool_choice none."),
+            text("All of it.", calls=[("append-to-part", {"part": "h:m1", "text": "x"})]),
+        ],
+    )
+    with ScriptedServer(story) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        assert made.rest(run).status is RunStatus.DONE
+        assert part_texts(store, made.book, made.run(run).copy) == ["One."]
+        assert [body.get("tool_choice") for body in story.asked] == ["none", None]
+        assert "All of it." in summaries(made, run)[0].message.text
+
+
+TOO_LONG = error(400, "This model's maximum context length is 4000 tokens.", "context_length_exceeded")
+
+
+def test_f12_a_request_that_is_refused_as_too_long_is_summarised_in_pieces_and_tried_again(store: Store) -> None:
+    summaries_of_pieces = [text("First."), text("Second."), text("Third.")]
+    story = Story([append(0), append(1), append(2), TOO_LONG, finish()], summaries_of_pieces)
+    with ScriptedServer(story) as server, desk(store, server.url, ["One."], commands=FEW["commands"]) as made:
+        run = made.start(message="Append rain.")
+        seen = made.rest(run)
+        assert seen.status is RunStatus.DONE
+        (summary,) = summaries(made, run)
+        assert "First.\n\nSecond.\n\nThird." in summary.message.text
+        told = [body["messages"][-1]["content"] for body in story.asked]
+        assert [f"piece {number} of it" in each for number, each in enumerate(told, 1)] == [True, True, True]
+        # The refused ones are not counted.
+        assert seen.rounds == 3 + 3 + 1
+
+
+def test_f13_a_server_that_refuses_every_length_pauses_with_the_reason(store: Store) -> None:
+    story = Story([append(0), TOO_LONG, TOO_LONG], [TOO_LONG] * 6)
+    with ScriptedServer(story) as server, desk(store, server.url, ["One."], commands=FEW["commands"]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert seen.status is RunStatus.PAUSED
+        assert "could not be summarised" in seen.reason
+        assert "3 requests were refused" in seen.reason
+        assert len(story.asked) == 3
+        made.runner.resume(run)
+        assert made.rest(run).status is RunStatus.PAUSED
+        assert len(story.asked) == 6
+
+
+def test_f13_a_summary_that_is_refused_too_pauses(store: Store) -> None:
+    story = Story([append(0), TOO_LONG, TOO_LONG], [text("Short.")] * 2)
+    with ScriptedServer(story) as server, desk(store, server.url, ["One."], commands=FEW["commands"]) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert (seen.status, len(summaries(made, run))) == (RunStatus.PAUSED, 1)
+        assert "longer than what" in seen.reason
+
+
+def test_warnings_come_once_a_round_and_urgent_ones_where_nothing_is_summarised(store: Store) -> None:
+    replies = [*(append(n) for n in range(7)), finish()]
+    fields = {**FEW, "context_cap": 14_500, "auto_compact": 0}
+    with ScriptedServer(replies) as server, desk(store, server.url, ["One."], **fields) as made:
+        run = made.start()
+        made.rest(run)
+        kinds = [row.notice or row.message.role for row in made.entries(run)]
+        assert kinds[-8:] == [
+            "assistant", "tool", "context-warning", "assistant", "tool", "context-urgent", "assistant", "tool",
+        ]  # fmt: skip
+
+
+def _row(ordinal: int, role: Any = "assistant", notice: str | None = None, **more: Any) -> Entry:
+    return Entry(f"u{ordinal}", ordinal, Message(role=role), notice, 0.0, 0, **more)
+
+
+def test_when_it_is_due() -> None:
+    agent = AgentDefinition(uuid="a", book="b", name="A", model="m")
+    answered = [_row(0, "user", "start"), _row(1)]
+    failed = [*answered, _row(2, "user", compaction.FAILED)]
+    later = [*failed, _row(3), _row(4)]
+    summed = [_row(9, "user", "summary", summary=True)]
+    assert [compaction.due(answered, agent, 1_000, size) for size in (899, 900)] == [False, True]
+    assert not compaction.due(answered, agent, 0, 5_000)
+    assert not compaction.due(answered, agent.model_copy(update={"auto_compact": 0}), 1_000, 2_000)
+    assert not compaction.due(answered[:1], agent, 1_000, 2_000)
+    assert [compaction.due(rows, agent, 1_000, 950) for rows in (failed, later, [*later, _row(5)])] == [
+        False, False, True,
+    ]  # fmt: skip
+    assert compaction.due(failed, agent, 1_000, 1_000)
+    assert not compaction.due(summed, agent, 1_000, 2_000)
+    assert not compaction.due([*summed, _row(10)], agent, 1_000, 950)
+
+
+def test_what_the_model_is_told_about_its_context() -> None:
+    rows = [_row(0, "user", "start"), _row(1)]
+    assert context.warning(rows, 0, 10_000) is None
+    assert context.warning(rows, 1_000, 749) is None
+    kind, told = context.warning(rows, 1_000, 750) or ("", "")
+    assert (kind, "75 %" in told) == (context.WARNING, True)
+    assert (context.warning(rows, 1_000, 900) or ("",))[0] == context.URGENT
+    assert context.warning([*rows, _row(2, "user", context.WARNING)], 1_000, 950) is None
+
+
+def test_whose_prompt_asks() -> None:
+    agent = AgentDefinition(uuid="a", book="b", name="A", model="m")
+    own = agent.model_copy(update={"compaction_prompt": "Mine {x}."})
+    wish, settings = compaction.Wish("author"), Settings(agent_compaction_prompt="Ours.")
+    assert compaction.instructions(own, settings, 0, wish).startswith("Mine {x}.")
+    assert compaction.instructions(agent, settings, 0, wish).startswith("Ours.")
+    assert compaction.instructions(agent, Settings(), 0, wish).startswith(ASKS)
+    assert "at most 100 words" in compaction.instructions(agent, Settings(), 1_000, wish)
+
+
+@pytest.mark.parametrize(("percent", "good"), [(0, True), (50, True), (99, True), (49, False), (100, False)])
+def test_the_percent_is_off_or_50_to_99(percent: int, good: bool) -> None:
+    fields = {"uuid": "a", "book": "b", "name": "A", "model": "m", "auto_compact": percent}
+    if good:
+        assert define_agent(**fields).auto_compact == percent
+    else:
+        with pytest.raises(Invalid, match="50 to 99"):
+            define_agent(**fields)
