@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from marginalia_tui.agent import approvals, transcript
+from marginalia_tui.agent import approvals, findings, manual, transcript
 from marginalia_tui.agent.handles import Handles
 from marginalia_tui.agent.prompt import context_cap
 from marginalia_tui.agent.runs import Run, get_run
@@ -20,8 +20,11 @@ from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import (
     ASK_USER,
     FINISH,
+    READ_MANUAL_PAGE,
+    REPORT,
     REQUEST_COMPACTION,
     RUN_TOOLS,
+    SEARCH_MANUAL,
     UPDATE_PLAN,
     AddedTool,
     cut_result,
@@ -157,7 +160,7 @@ class CallMaker:
             arguments = read_arguments(call.arguments)
             if arguments is None:
                 raise Invalid(prompt("unreadable-call").format().removeprefix("Error: "))
-            return self._prepare_run_tool(call.name, arguments)
+            return self._prepare_run_tool(call, arguments)
         if (added := self._setup.tools.added.get(call.name)) is not None:
             return self._prepare_added(added, call)
         command, resolved = self.resolved(call)
@@ -191,7 +194,13 @@ class CallMaker:
             why = f" They say: {asked.why}" if asked.why else ""
             raise Invalid(prompt("denied").format(why=why).removeprefix("Error: "))
 
-    def _prepare_run_tool(self, name: str, arguments: dict[str, Any]) -> Effect:
+    def _prepare_run_tool(self, call: Call, arguments: dict[str, Any]) -> Effect:
+        name = call.name
+        if name == REPORT:
+            return self._report(call, text_argument(REPORT, "text", arguments))
+        if name in (SEARCH_MANUAL, READ_MANUAL_PAGE):
+            found = manual.answer(name, arguments)
+            return lambda tx: found
         if name == FINISH:
             text_argument(FINISH, "report", arguments)
             self._check_something_done()
@@ -212,12 +221,23 @@ class CallMaker:
             return lambda tx: "The conversation is summarised now."
         return lambda tx: orjson.dumps(self._status(tx)).decode()
 
+    def _report(self, call: Call, text: str) -> Effect:
+        text = findings.check(text)
+
+        def keep(tx: WriteTx) -> str:
+            findings.add(tx, self._run, call.id, text)
+            return "The finding is kept for the author."
+
+        return keep
+
     def _check_something_done(self) -> None:
         """Refuses the first finish of a run that changed nothing: models that can write claim what they did not do."""
         if self._setup.tools.readers >= set(self._setup.tools.commands):
             return
         with self._setup.store.read() as tx:
             if changed_anything(tx, self._run.copy) or transcript.was_refused(tx, self._run.uuid, FINISH):
+                return
+            if findings.list_findings(tx, run=self._run.uuid):
                 return
         raise Invalid(prompt("nothing-changed"))
 

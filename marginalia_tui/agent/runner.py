@@ -22,7 +22,7 @@ from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import AddedTool, build_tools
 from marginalia_tui.agent.worker import RESTING, Observer, Worker
 from marginalia_tui.commands.dispatch import Dispatcher
-from marginalia_tui.domain.chat import Message
+from marginalia_tui.domain.chat import Message, ModelDefinition
 from marginalia_tui.domain.errors import Busy, Invalid, MarginaliaError, NotFound, StatusConflict
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.llm.models import Models
@@ -392,7 +392,15 @@ class Runner:
             worker.park()
         worker.start()
 
-    def _setup(self, tx: ReadTx, agent: str) -> RunSetup:
+    def setup(self, tx: ReadTx, agent: str, *, model: ModelDefinition | None = None) -> RunSetup:
+        """What the work of an agent would begin with now; `model` in place of its own.
+
+        Raises:
+            NotFound: the agent is gone, or its model.
+        """
+        return self._setup(tx, agent, model)
+
+    def _setup(self, tx: ReadTx, agent: str, model: ModelDefinition | None = None) -> RunSetup:
         parts = self._parts
         definition = get_agent(tx, agent)
         return RunSetup(
@@ -401,7 +409,7 @@ class Runner:
             models=parts.models,
             settings=parts.settings(),
             agent=definition,
-            model=get_model(tx, definition.model),
+            model=model or get_model(tx, definition.model),
             tools=build_tools(parts.dispatcher.registry, definition, parts.tools),
         )
 

@@ -43,6 +43,10 @@ ASK_USER = "ask_user"
 UPDATE_PLAN = "update_plan"
 GET_RUN_STATUS = "get_run_status"
 REQUEST_COMPACTION = "request_compaction"
+REPORT = "report"
+SEARCH_MANUAL = "search_manual"
+READ_MANUAL_PAGE = "read_manual_page"
+_FROM = {"type": "integer", "minimum": 1, "description": "Where to go on; 1 without it."}
 
 RUN_TOOLS: dict[str, Tool] = {
     tool.name: tool
@@ -105,6 +109,37 @@ RUN_TOOLS: dict[str, Tool] = {
                 "type": "object",
                 "properties": {"focus": {**_TEXT, "description": "What must not be lost."}},
                 "required": [],
+                "additionalProperties": False,
+            },
+        ),
+        Tool(
+            REPORT,
+            "Keeps a finding for the author: something in the book that they should know and that you do not change, "
+            "such as a contradiction. It stays when your work is discarded. One call for each finding.",
+            {
+                "type": "object",
+                "properties": {"text": {**_TEXT, "description": "What you found and where, in a few sentences."}},
+                "required": ["text"],
+                "additionalProperties": False,
+            },
+        ),
+        Tool(
+            SEARCH_MANUAL,
+            "Looks words up in the manual of the studio: how something works, what a limit is.",
+            {
+                "type": "object",
+                "properties": {"query": {**_TEXT, "description": "One or a few words."}, "from": _FROM},
+                "required": ["query"],
+                "additionalProperties": False,
+            },
+        ),
+        Tool(
+            READ_MANUAL_PAGE,
+            "Reads a page of the manual that search_manual named.",
+            {
+                "type": "object",
+                "properties": {"page": {**_TEXT, "description": "Its name."}, "from": _FROM},
+                "required": ["page"],
                 "additionalProperties": False,
             },
         ),
@@ -184,6 +219,8 @@ class ToolSet:
         """The tools that change nothing."""
         return frozenset(name for name, command in self.commands.items() if command.read_only) | {
             GET_RUN_STATUS,
+            SEARCH_MANUAL,
+            READ_MANUAL_PAGE,
             *self.added,
         }
 

@@ -1,6 +1,7 @@
 """The grammar of the headless verbs. It imports nothing but argparse."""
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -174,8 +175,7 @@ def _runs(add: Add, verbs: "Group") -> None:
     what = queue.add_mutually_exclusive_group()
     what.add_argument("--cancel", type=int, metavar="ID", help="take it back")
     what.add_argument("--force", type=int, metavar="ID", help="cut off what goes on, so that it is delivered now")
-    diagnostics = of_run("diagnostics", "tell what a run did: rounds, tools, errors, what was slow")
-    diagnostics.add_argument("--markdown", action="store_true", help="the page, with --json too")
+    _look_into(of_run)
     approve = of_run("approve", "allow a call that waits")
     approve.add_argument("call", metavar="CALL")
     approve.add_argument("--always", action="store_true", help="and this command for the rest of the run")
@@ -191,3 +191,18 @@ def _runs(add: Add, verbs: "Group") -> None:
     which.add_argument("--pick", nargs="+", metavar="ID[:FIELD]")
     apply.add_argument("--take", choices=("agent", "book"), help="for conflicts")
     apply.add_argument("--text", nargs="+", metavar="ID:FIELD=FILE", default=[], help="a text of your own")
+
+
+def _look_into(of_run: Callable[[str, str], argparse.ArgumentParser]) -> None:
+    for name, text in (
+        ("diagnostics", "tell what a run did: rounds, tools, errors, what was slow"),
+        ("context", "show what the model reads with its next request, part by part"),
+    ):
+        verb = of_run(name, text)
+        verb.add_argument("--markdown", action="store_true", help="the page, with --json too")
+    findings = of_run("findings", "list what the agent reported")
+    findings.add_argument("--of", choices=("run", "agent", "book"), default="run", help="whose findings")
+    findings.add_argument("--delete", metavar="ID", help="delete one for good, then list the others")
+    export = of_run("export", "write a run as one Markdown file")
+    export.add_argument("--output", metavar="F", required=True)
+    export.add_argument("--force", action="store_true", help="replace a file that is there")

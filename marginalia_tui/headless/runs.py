@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from marginalia_tui.agent import agents, approvals, inbox, transcript
+from marginalia_tui.agent.export import rows_markdown
 from marginalia_tui.agent.follow import follow
 from marginalia_tui.agent.merge.model import Picks, split_pick
 from marginalia_tui.agent.merge.report import to_json, to_text
@@ -17,7 +18,6 @@ from marginalia_tui.domain.errors import Busy, Invalid, NotFound
 from marginalia_tui.domain.items import Book, Plan
 from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.domain.runs import RunStatus
-from marginalia_tui.domain.sentences import counted
 from marginalia_tui.headless import seen
 from marginalia_tui.headless.output import facts, print_json, print_text, say, table
 from marginalia_tui.headless.stream import Stream, work_to_rest
@@ -228,25 +228,13 @@ def _message(entry: Entry, thread: str) -> dict[str, Any]:
     }
 
 
-def _markdown(entry: Entry) -> str:
-    message = entry.message
-    mark = " (summarised)" if entry.compacted else ""
-    if message.role == "tool":
-        return f"**Result** ({'ok' if message.ok else 'failed'}){mark}\n\n```\n{message.text}\n```"
-    if entry.summary:
-        return f"## Summary of {counted(entry.ordinal, 'message')}{mark}\n\n{message.text}"
-    who = {"user": "Author" if entry.notice is None else f"Studio ({entry.notice})", "assistant": "Agent"}
-    calls = "".join(f"\n\n`{call.name}` {call.arguments}" for call in message.calls)
-    return f"## {who[message.role]}{mark}\n\n{message.text}{calls}"
-
-
 def _transcript(studio: Studio, options: argparse.Namespace) -> int:
     with studio.store.read() as tx:
         rows = transcript.entries(tx, find_run(tx, options.run).uuid, thread=options.thread)
     if options.json and not options.markdown:
         print_json([_message(entry, options.thread) for entry in rows])
     else:
-        print_text("\n\n".join(_markdown(entry) for entry in rows))
+        print_text("\n\n".join(rows_markdown(rows)))
     return 0
 
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from marginalia_tui.agent import transcript
 from marginalia_tui.agent.diagnostics.analyze import analyze
 from marginalia_tui.agent.diagnostics.values import Report
+from marginalia_tui.agent.export import title_of
 from marginalia_tui.agent.runs import Run
-from marginalia_tui.domain.items import Book
-from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import ReadTx
 
 
@@ -17,12 +16,6 @@ class Diagnosis:
 
     title: str
     report: Report
-
-
-def title_of(tx: ReadTx, run: Run) -> str:
-    """The agent and the book of a run, in words."""
-    book = tx.space(LIBRARY).find(Book, run.book)
-    return f"{run.agent_name} on {book.title}" if book else run.agent_name
 
 
 def diagnose(tx: ReadTx, run: Run) -> Diagnosis:

@@ -171,7 +171,7 @@ def manual(
         return HelpPage(topic=wanted, page=manual_page(wanted))
     pages = {name: manual_page(name) for name in manual_pages()}
     pages.update({f"/{each.name}": page_of_command(each) for each in ctx.registry})
-    hits = [hit for name, page in pages.items() for hit in _hits(name, page, wanted.split())]
+    hits = [hit for name, page in pages.items() for hit in hits_in(name, page, wanted.split())]
     if not hits:
         near = nearest(wanted, pages)
         hint = f"Did you mean {either(near)}?" if near else "/manual lists the pages."
@@ -189,7 +189,7 @@ def _about(page: str) -> str:
     return first.split(". ")[0].rstrip(".")
 
 
-def _hits(topic: str, page: str, words: list[str]) -> list[ManualHit]:
+def hits_in(topic: str, page: str, words: list[str]) -> list[ManualHit]:
     """The paragraphs and list items that have all the words."""
     found: list[ManualHit] = []
     heading = ""
