@@ -44,7 +44,7 @@ class NobodyInRun:
         raise Refused(f"{question.text} A command inside a run can't ask you: nothing was changed.")
 
 
-class _TakenBack(Exception):
+class TakenBack(Exception):
     """The author took the command back in the very moment."""
 
 
@@ -127,6 +127,8 @@ class AuthorCommands:
         """
         if item.began:
             return self.answer(item, prompt("author-command-interrupted"), ok=False)
+        if is_compaction(item.text):
+            return self.answer(item, prompt("compact-later"), ok=False)
         try:
             effect = self._prepare(item, control)
             control.hold(item.text)
@@ -162,7 +164,7 @@ class AuthorCommands:
             with self._write(item) as tx:
                 entry = record(tx, self._run.uuid, item, cut_result(effect(tx)), ok=ok)
                 self._handles.save(tx)
-        except _TakenBack:
+        except TakenBack:
             self._handles.forget_new()
             return None
         self._handles.saved()
@@ -173,9 +175,18 @@ class AuthorCommands:
         return self._setup.store.write(act, lease=self._lease)
 
 
+def settle(tx: WriteTx, run: str, item: Queued) -> None:
+    """Takes a command that is done out of the queue.
+
+    Raises:
+        TakenBack: it is not there any more, and what was done for it is to be undone.
+    """
+    if not inbox.take(tx, run, item.id):
+        raise TakenBack
+
+
 def record(tx: WriteTx, run: str, item: Queued, answer: str, *, ok: bool) -> Entry:
     """Writes what a command of the author answered, and takes it out of the queue, or nothing at all."""
-    if not inbox.take(tx, run, item.id):
-        raise _TakenBack
+    settle(tx, run, item)
     text = prompt("author-command").format(line=item.text, answer=answer)
     return append(tx, run, Message(role="user", text=text, ok=ok), notice=AUTHOR_COMMAND)

@@ -78,12 +78,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a compaction works with: that of the worker. `write` opens a transaction on the lease of the run."""
+    """What a compaction works with: that of the worker. `write` opens a transaction on the lease of the run.
+
+    `settle` is called in the transaction that ends it, with a summary or without: what asked for it is done then.
+    """
 
     setup: RunSetup
     asker: Asker
     write: Callable[[str], AbstractContextManager[WriteTx]]
     tell: Callable[[RunEvent], None]
+    settle: Callable[[WriteTx], object] = lambda tx: None
 
 
 def due(rows: Sequence[Entry], agent: AgentDefinition, cap: int, estimate: int) -> bool:
@@ -316,6 +320,7 @@ class _Writer:
         run, answer = self._run, self._uncounted
         assert answer is not None
         with self._means.write("summary") as tx:
+            self._means.settle(tx)
             behind = pinned(tx, run, self._rows, self._cap)
             why = prompt("compacted-context" if self._wish.by == "server" else f"compacted-{self._wish.by}")
             whole = prompt("compacted").format(why=why, text="\n\n".join(filter(None, (text, behind))))
@@ -333,6 +338,7 @@ class _Writer:
         log.info("run %s: no summary: %s", self._run.uuid, why)
         told = Message(role="user", text=prompt(FAILED).format(why=why))
         with self._means.write("summary") as tx:
+            self._means.settle(tx)
             self._count(tx)
             entry = transcript.append(tx, self._run.uuid, told, notice=FAILED)
         self._means.tell(NoticeGiven(told.text))

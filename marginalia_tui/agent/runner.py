@@ -14,13 +14,14 @@ from dataclasses import dataclass
 
 from marginalia_tui.agent import admission, approvals, author_commands, inbox, opening, runs, transcript
 from marginalia_tui.agent.agents import get_agent
+from marginalia_tui.agent.delivery import RESTING
 from marginalia_tui.agent.elsewhere import Elsewhere
 from marginalia_tui.agent.live import LiveAnswer, LiveBuffer
 from marginalia_tui.agent.runs import Run, get_run, transition
 from marginalia_tui.agent.serving import WireServer
 from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import AddedTool, build_tools
-from marginalia_tui.agent.worker import RESTING, Observer, Worker
+from marginalia_tui.agent.worker import Observer, Worker
 from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.domain.chat import Message, ModelDefinition
 from marginalia_tui.domain.errors import Busy, Invalid, MarginaliaError, NotFound, StatusConflict

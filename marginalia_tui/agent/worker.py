@@ -17,11 +17,11 @@ from functools import partial
 
 from marginalia_tui.agent import approvals, compaction, context, inbox, limits, repeats, setbacks, transcript
 from marginalia_tui.agent.asking import Asker
-from marginalia_tui.agent.author_commands import AuthorCommands
 from marginalia_tui.agent.batching import cut_calls
 from marginalia_tui.agent.calls import CallMaker
 from marginalia_tui.agent.choice import choose, notice_of, refused
 from marginalia_tui.agent.cutting import Cut, answer_cut
+from marginalia_tui.agent.delivery import RESTING, Delivery
 from marginalia_tui.agent.events import (
     CallAnswered,
     CallMade,
@@ -64,10 +64,6 @@ PARKED = "The studio was closed while it worked. Resume it, and it goes on exact
 FAULT = "The studio has a fault ({fault}); its log has the details. Resume to try again."
 
 
-RESTING = (RunStatus.IDLE, RunStatus.PAUSED)
-"""Where commands of the author are run though the agent does not work."""
-
-
 class _Over(Exception):
     """The worker has nothing more to do."""
 
@@ -97,8 +93,6 @@ class Worker:
         self._control = Control()
         self._calling = False
         """Whether a call or a command goes on that can be stopped."""
-        self._commanding: int | None = None
-        """What of the queue is run as a command now."""
         self._summarising = False
         self._was_cut = False
         """Whether a call was stopped in its midst."""
@@ -114,7 +108,7 @@ class Worker:
             # Read once and then kept: a transcript grows at its end only, and only here.
             self._rows = transcript.read_by_model(tx, self.run)
         self._calls = CallMaker(setup, run, lease, self._handles)
-        self._commands = AuthorCommands(setup, run, lease, self._handles)
+        self._delivery = Delivery(setup, run, lease, self._handles, self._compact_for_author)
         self._thread = threading.Thread(target=self._main, name=f"run-{self.run[-8:]}", daemon=True)
 
     def start(self) -> None:
@@ -275,57 +269,47 @@ class Worker:
     # What the author wrote.
 
     def _deliver(self, first: Queued) -> None:
-        """Runs a command that comes next, or moves the messages before the next command into the transcript."""
+        """Runs a command that comes next, or delivers the messages before the next command."""
         if first.kind == "command":
             self._command(first)
-            return
-        with self._write("messages of the author") as tx:
-            delivered = inbox.deliver_messages(tx, self.run)
-        if delivered:
+        elif delivered := self._delivery.messages():
             self._turn_over = None
-        self._rows.extend(delivered)
-        for entry in delivered:
-            self._tell(NoticeGiven(entry.message.text))
+            self._take_in(delivered)
 
     def _command(self, item: Queued) -> None:
-        self._commanding, self._calling = item.id, True
+        self._calling = True
         try:
-            entry = self._commands.make(item, self._control)
+            entry = self._delivery.command(item, self._control, last_round(self._rows).open_calls)
         finally:
-            self._commanding, self._calling = None, False
-        if entry is not None:
-            self._rows.append(entry)
-            self._tell(NoticeGiven(entry.message.text))
+            self._calling = False
+        self._take_in([entry] if entry is not None else [])
 
     def _run_errand(self) -> None:
         """The next command in a run that rests; without one the run stays as it was, or goes on if it is to."""
         self._control = Control()
-        with self._write("end of the commands") as tx:
-            run = get_run(tx, self.run)
-            left = [item for item in inbox.queued(tx, self.run) if item.kind == "command"]
-            goes_on = run.status is RunStatus.RUNNING
-            over = not goes_on and (not left or bool(self._parking) or run.status not in RESTING)
-            if over:
-                self._lease.release()
-        if over:
-            self.rested, self._reason = run.status, run.reason
-            raise _Over
-        if goes_on:
+        run, item = self._delivery.next_errand(parking=bool(self._parking))
+        if item is not None:
+            self._command(item)
+        elif run.status is RunStatus.RUNNING:
             self._errand = False
             self._tell_status()
         else:
-            self._command(left[0])
+            self.rested, self._reason = run.status, run.reason
+            raise _Over
 
     def _cut_off(self, end: Round) -> None:
-        """The calls that are not made, since the author will not wait for them."""
-        with self._write("calls that were cut off") as tx:
-            if not inbox.is_forced(tx, self.run):
-                return
-            cut = answer_cut(tx, self.run, end.open_calls, "forced-call")
+        """The author does not wait for the calls that are to be made."""
         self._was_cut = False
-        self._rows.extend(cut)
-        for entry in cut:
-            self._tell(CallAnswered(entry.message.call_id or "", False, entry.message.text, 0.0))
+        self._take_in(self._delivery.cut_off(end.open_calls))
+
+    def _take_in(self, rows: Sequence[Entry]) -> None:
+        self._rows.extend(rows)
+        for entry in rows:
+            said = entry.message
+            answered = said.role == "tool" and said.call_id is not None
+            self._tell(
+                CallAnswered(said.call_id or "", said.ok, said.text, 0.0) if answered else NoticeGiven(said.text)
+            )
 
     # Calls.
 
@@ -432,9 +416,11 @@ class Worker:
         else:
             self._notice(kind, prompt(kind))
 
-    def _compact(self, run: Run, wish: compaction.Wish) -> compaction.Outcome | None:
+    def _compact(
+        self, run: Run, wish: compaction.Wish, settle: Callable[[WriteTx], object] = lambda tx: None
+    ) -> compaction.Outcome | None:
         """Has the conversation summarised; pauses when it has to be and can't."""
-        means = compaction.Means(self._setup, self._asker, self._write, self._tell)
+        means = compaction.Means(self._setup, self._asker, self._write, self._tell, settle)
         self._summarising = True
         try:
             outcome = compaction.compact(means, run, self._rows, wish)
@@ -447,21 +433,17 @@ class Worker:
                 self._pause(outcome.problem)
         return outcome
 
-    def _must_end_now(self) -> bool:
-        """Whether what goes on is to be given up: by a pause at once, a stop, a forced message, another owner, the end.
-
-        What the author forces does not cut off a command of theirs, but they can take that back; and it waits for a
-        summary, which it follows.
-        """
-        if self._parking:
-            return True
-        commanding = self._commanding
+    def _compact_for_author(self, focus: str, settle: Callable[[WriteTx], object]) -> None:
         with self._store.read() as tx:
             run = get_run(tx, self.run)
-            if commanding is None:
-                wanted = self._summarising or not inbox.is_forced(tx, self.run)
-            else:
-                wanted = any(item.id == commanding for item in inbox.queued(tx, self.run))
+        self._compact(run, compaction.Wish("author", focus), settle)
+
+    def _must_end_now(self) -> bool:
+        """Whether what goes on is to be given up: for the author, another owner, the end of the studio."""
+        if self._parking:
+            return True
+        with self._store.read() as tx:
+            run, wanted = get_run(tx, self.run), self._delivery.is_wanted(tx, forced=not self._summarising)
         if run.epoch != self._lease.epoch or not wanted:
             return True
         if run.status is RunStatus.RUNNING or (self._errand and run.status in RESTING):

@@ -260,3 +260,42 @@ def test_a_command_that_is_run_can_be_taken_back_and_a_message_meanwhile_is_hear
         assert made.rest(run).status is RunStatus.DONE
         assert part_texts(store, made.book, seen.copy) == ["One.\n\n+"]
         assert AUTHOR_COMMAND not in [notice for _, notice in _kinds(made, run)]
+
+
+def test_f15_compact_in_a_run_that_rests_and_in_one_that_works(store: Store) -> None:
+    """In a run that rests nothing else is done; in one that works what was written later is read after it."""
+    held = Held()
+    script = [text("Shall I?"), text("They asked me to."), held.reply(APPEND), text("Still to."), FINISH]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start(interactive=True)
+        made.rest(run)
+        assert made.runner.command(run, "/compact the dialect")
+        seen = made.rest(run)
+        assert (seen.status, seen.reason, _waiting(made, run)) == (RunStatus.IDLE, "Shall I?", [])
+        assert "the dialect" in server.requests[1].body["messages"][-1]["content"]
+        assert made.entries(run)[-1].summary
+        made.runner.send(run, "Yes.")
+        held.wait()
+        assert [each["role"] for each in server.requests[2].body["messages"]] == ["system", "user"]
+        made.runner.command(run, "/compact")
+        made.runner.send(run, "Then finish.")
+        held.gate.set()
+        assert made.rest(run).status is RunStatus.DONE
+        last = server.requests[4].body["messages"][-1]["content"]
+        assert last.index("Still to.") < last.index("Then finish.")
+
+
+def test_compact_while_a_call_is_open_is_refused_and_the_call_is_asked_for_again(store: Store) -> None:
+    replace = calls(("replace-part-text", {"part": "h:m1", "text": "New."}))
+    with (
+        ScriptedServer([replace, FINISH]) as server,
+        desk(store, server.url, ["One."], commands="all", destructive="ask") as made,
+    ):
+        run = made.start()
+        made.rest(run)
+        made.runner.pause(run)
+        made.runner.command(run, "/compact")
+        assert made.rest(run).status is RunStatus.PAUSED
+        assert prompt("compact-later") in made.entries(run)[-1].message.text
+        made.runner.resume(run)
+        assert made.rest(run).status is RunStatus.WAITING_APPROVAL
