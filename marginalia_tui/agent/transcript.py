@@ -107,15 +107,15 @@ def read_by_model(tx: ReadTx, run: str, thread: str = MAIN) -> list[Entry]:
     return [_value(row) for row in tx.connection.execute(query)]
 
 
-def roles(tx: ReadTx, run: str, start: int = 0, thread: str = MAIN) -> list[tuple[int, str]]:
-    """Ordinal and role of each row from `start`, in order: the shape of a transcript without its texts."""
+def roles(tx: ReadTx, run: str, start: int = 0, thread: str = MAIN) -> list[tuple[int, str, bool]]:
+    """Ordinal, role and whether it is a summary, of each row from `start`, in order: a transcript without its texts."""
     message = tables.message.c
     query = (
-        select(message.ordinal, message.role)
+        select(message.ordinal, message.role, message.summary)
         .where(message.run == run, message.thread == thread, message.ordinal >= start)
         .order_by(message.ordinal)
     )
-    return [(row.ordinal, row.role) for row in tx.connection.execute(query)]
+    return [(row.ordinal, row.role, bool(row.summary)) for row in tx.connection.execute(query)]
 
 
 def count(tx: ReadTx, run: str, thread: str = MAIN) -> int:

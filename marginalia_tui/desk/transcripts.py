@@ -11,6 +11,7 @@ from marginalia_tui.agent import agents, transcript
 from marginalia_tui.agent.runs import get_run
 from marginalia_tui.agent.tools import ASK_USER, FINISH, UPDATE_PLAN
 from marginalia_tui.domain.errors import NotFound
+from marginalia_tui.domain.sentences import counted
 from marginalia_tui.llm.calls import read_arguments
 from marginalia_tui.studio import Studio
 from marginalia_tui.widgets.entries import Entry, EntryCall, Speaker
@@ -18,6 +19,8 @@ from marginalia_tui.widgets.entries import Entry, EntryCall, Speaker
 _SAID = {ASK_USER: "question", FINISH: "report"}
 """Tool -> the argument that is said to the author."""
 _ABOVE = "(said above)"
+SUMMARISED = "summarised"
+"""The word at a row that the model reads no more: a later summary stands for it."""
 
 
 class RunSource:
@@ -49,7 +52,9 @@ class RunSource:
         if not rows:
             return None
         first = max(0, len(self._starts) - 1) if rows[0][1] == "tool" else len(self._starts)
-        self._starts.extend(ordinal for ordinal, role in rows if role != "tool")
+        if any(summary for _, _, summary in rows):
+            first = 0  # what the summary stands for is marked
+        self._starts.extend(ordinal for ordinal, role, _ in rows if role != "tool")
         self._known = rows[-1][0] + 1
         return first
 
@@ -79,7 +84,19 @@ def _entries(rows: Sequence[transcript.Entry], task: str) -> list[Entry]:
 
 
 def _entry(row: transcript.Entry, results: Mapping[str | None, transcript.Entry], task: str) -> Entry:
+    made = _unmarked(row, results, task)
+    if not row.compacted:
+        return made
+    return replace(made, flag=" · ".join(filter(None, (made.flag, SUMMARISED))), faded=True)
+
+
+def _unmarked(row: transcript.Entry, results: Mapping[str | None, transcript.Entry], task: str) -> Entry:
     message = row.message
+    if row.summary:
+        # Folded like a call: it is long, and what it stands for is above it.
+        title = f"summary of {counted(row.ordinal, 'message')}"
+        folded = EntryCall(title, "", message.text, True, row.seconds or None)
+        return Entry(row.uuid, "notice", calls=(folded,), created=row.created)
     if message.role == "assistant":
         calls = tuple(_call(call.name, call.arguments, results.get(call.id)) for call in message.calls)
         flag = "cut off" if row.notice == "cut" else ""

@@ -27,7 +27,7 @@ class EntryCall:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row of a transcript. `created` is in microseconds since 1970; `flag` is a word such as `compacted`."""
+    """One row of a transcript. `created` is in microseconds since 1970; `flag` is a word such as `summarised`."""
 
     id: str
     role: Speaker
@@ -36,6 +36,8 @@ class Entry:
     reasoning: str = ""
     created: int = 0
     flag: str = ""
+    faded: bool = False
+    """Whether it is drawn dim: it is past, and read no more."""
 
 
 class TranscriptSource(Protocol):

@@ -194,6 +194,8 @@ def lay_out_entry(entry: Entry, width: int, unfolded: Container[int], *, thought
         sheet.spans.append(Span(name, name + len(visible_line(call.name)), "call--name"))
         if open_:
             _unfold(sheet, call)
+    if entry.faded:
+        sheet.spans.append(Span(0, sheet.length, "call--muted"))
     sheet.blank()
     made = sheet.layout()
     return EntryLayout(made.text, made.lines, made.spans, tuple(call_lines))

@@ -9,6 +9,7 @@ import pytest
 from marginalia_tui.agent import compaction, context
 from marginalia_tui.agent.agents import define_agent
 from marginalia_tui.agent.definition import AgentDefinition
+from marginalia_tui.agent.runs import set_context
 from marginalia_tui.agent.transcript import Entry
 from marginalia_tui.domain.chat import Message
 from marginalia_tui.domain.errors import Invalid
@@ -277,3 +278,27 @@ def test_the_percent_is_off_or_50_to_99(percent: int, good: bool) -> None:
     else:
         with pytest.raises(Invalid, match="50 to 99"):
             define_agent(**fields)
+
+
+def test_f16_a_summary_is_there_with_the_marks_of_its_rows_or_not_at_all(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story = Story([compact_now(), *[finish()] * 2], [text("Lost."), text("Kept.")])
+    last_step = "marginalia_tui.agent.compaction.set_context"
+
+    def broken(*_: Any) -> None:
+        monkeypatch.setattr(last_step, set_context)
+        raise RuntimeError("the process dies here")
+
+    monkeypatch.setattr(last_step, broken)
+    with ScriptedServer(story) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start()
+        assert made.rest(run).status is RunStatus.FAILED
+        assert not any(row.compacted or row.summary for row in made.entries(run))
+        made.runner.resume(run)
+        assert made.rest(run).status is RunStatus.DONE
+        (summary,) = summaries(made, run)
+        assert "Kept." in summary.message.text
+        assert [row.compacted for row in made.entries(run)] == [
+            row.ordinal < summary.ordinal for row in made.entries(run)
+        ]

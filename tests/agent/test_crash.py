@@ -23,7 +23,7 @@ from marginalia_tui.settings import Settings
 from marginalia_tui.store.store import Store
 from tests.conftest import NewHome
 from tests.support.runs import add_book, make_registry, part_texts
-from tests.support.scripted_server import Mark, Pause, Reply, ScriptedServer, by_results, calls
+from tests.support.scripted_server import Mark, Pause, Reply, ScriptedServer, by_results, calls, text
 
 TEXTS = ["One", "Two", "Three", "Four", "Five"]
 WANTED = [f"{text}\n\n+" for text in TEXTS]
@@ -221,3 +221,38 @@ def test_a_stopped_owner_changes_nothing_when_it_wakes_up(
             os.kill(process.pid, signal.SIGCONT)
             process.returncode = os.waitstatus_to_exitcode(os.waitpid(process.pid, 0)[1])
         _check(home, book)
+
+
+def test_f16_killed_while_the_conversation_is_summarised(new_home: NewHome, tmp_path: Path) -> None:
+    """In the midst of the answer that is the summary: it is asked for again, and no edit is made twice."""
+    home = new_home(tmp_path / "home")
+    there, never = threading.Event(), threading.Event()
+    summaries = [Reply(steps=(*text("All").steps[:2], Mark(there), Pause(never))), text("Parts 1 to 5 are done.")]
+
+    def script(body: dict[str, Any]) -> Reply:
+        last = str(body["messages"][-1]["content"])
+        if last.startswith("Stop working for a moment"):
+            return summaries.pop(0)
+        if "Parts 1 to 5 are done." in last:
+            return calls(("finish", {"report": "All five."}))
+        if len(body["messages"]) == 2:
+            return _append(1, 2, 3, 4, 5)
+        return calls(("request_compaction", {}))
+
+    with ScriptedServer(script) as server, _home(home, server.url) as book:
+        process = subprocess.Popen(
+            _command("-m", "marginalia_tui", "--home", str(home), "--json", "run", "start", "Corrector"),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert there.wait(30)
+        process.kill()
+        process.wait(30)
+        _finish_whatever_is_left(home)
+        _check(home, book)
+        with closing(Store.open(home)) as store, store.read() as tx:
+            run = _only_run(store)
+            assert run is not None
+            rows = transcript.entries(tx, run.uuid)
+        (summary,) = [row for row in rows if row.summary]
+        assert all(row.compacted == (row.ordinal < summary.ordinal) for row in rows)
+        assert run.rounds == 4
