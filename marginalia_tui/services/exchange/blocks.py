@@ -8,6 +8,16 @@ from marginalia_tui.services.exchange.headings import MARK, MARK_UNTITLED
 
 SCENE_BREAK = "* * *"
 
+JOINT = "data-joint"
+"""On an element that begins a block of a part: how many line ends are before it, where these are not two."""
+
+_MOST_LINES = 100
+"""Line ends between two blocks, however many a file says."""
+_INTERRUPTS = re.compile(r"\0|\[\^|#{1,6} |`{3}|~{3}|> |[-*+] \S|1[.)] \S|<!--|\* \* \*$")
+"""What begins a block right below a paragraph."""
+_ENDS = re.compile(r"(?:^#{1,6} [^\n]*|^\* \* \*|(?:^|\n)(?:`{3,}|~{3,})|-->)$")
+"""A block below which a paragraph can begin at once."""
+_ITEM = re.compile(r"^(?:(-)|(\d{1,9})([.)]))(?=[ ]|$)", re.MULTILINE)
 _ASTERISKS = re.compile(r"(?:\\?[*\u2217\u204e\u2042\u2022\u25c6\u2766~\u2014\u2013-][ \xa0\u2003]*){1,9}$")
 
 
@@ -20,6 +30,8 @@ class Block:
     anchor: str = ""
     gap: bool = False
     """An empty paragraph: white space on the page, perhaps a scene break."""
+    joint: int = 2
+    """Line ends between the block before and this one."""
 
 
 def with_scene_breaks(blocks: list[Block]) -> list[Block]:
@@ -50,8 +62,32 @@ def is_scene_break(text: str) -> bool:
 
 
 def text_of(blocks: list[Block], joint: str = "\n\n") -> str:
-    """The Markdown of several blocks."""
-    return joint.join(block.text for block in blocks if block.text)
+    """The Markdown of several blocks. `joint` stands between them where they say nothing else."""
+    out: list[str] = []
+    before = ""
+    for block in blocks:
+        if not block.text:
+            continue
+        text = _another_list(before, block.text) if joint == "\n\n" else block.text
+        if out:
+            lines = min(max(block.joint, 2 - _may_follow(before, text)), _MOST_LINES)
+            out.append(joint if block.joint == 2 else "\n" * lines)
+        out.append(text)
+        before = text
+    return "".join(out)
+
+
+def _may_follow(before: str, text: str) -> bool:
+    """Whether two blocks stay two without a blank line between them."""
+    return not (before[0] == ">" == text[0]) and bool(_INTERRUPTS.match(text) or _ENDS.search(before))
+
+
+def _another_list(before: str, text: str) -> str:
+    """A list below another one of its kind: its items have another sign, or both would be one."""
+    found, above = _ITEM.match(text), _ITEM.match(before)
+    if found is None or above is None or found[1] != above[1] or found[3] != above[3]:
+        return text
+    return _ITEM.sub(lambda item: "*" if item[1] else f"{item[2]})", text)
 
 
 def comment(text: str) -> str:

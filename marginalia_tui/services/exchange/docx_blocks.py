@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from marginalia_tui.services.exchange.blocks import (
     SCENE_BREAK,
@@ -18,7 +18,7 @@ from marginalia_tui.services.exchange.blocks import (
 from marginalia_tui.services.exchange.docx_inline import Inlines, placed_note
 from marginalia_tui.services.exchange.docx_line import Line
 from marginalia_tui.services.exchange.docx_remarks import bare, moved
-from marginalia_tui.services.exchange.docx_static import PART_MARK, TEXT_MARK
+from marginalia_tui.services.exchange.docx_static import JOINT_MARK, PART_MARK, TEXT_MARK
 from marginalia_tui.services.exchange.docx_styles import (
     NAMES,
     Lists,
@@ -36,6 +36,7 @@ from marginalia_tui.services.exchange.inline import Piece, join
 from marginalia_tui.services.exchange.manuscript import MAX_TITLE
 
 _PART = re.compile(rf"(?:{PART_MARK}|{TEXT_MARK})\d{{1,9}}$")
+_JOINT = re.compile(rf"{JOINT_MARK}(\d{{1,3}})_\d{{1,9}}$")
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _SIGN = re.compile(r"(?:\\?#[ \xa0]*){1,3}$")
 _HIDDEN = re.compile(r"(?:<!-- .*? -->\s*)+$")
@@ -47,12 +48,19 @@ class Para:
 
     text: str
     role: str = ""
-    """Empty for text, else a role of `Style`, `gap` (nothing in it), `raw` (Markdown that is whole) or `remark`."""
+    """Empty for text, else a role of `Style`, `gap` (nothing in it), `raw` (Markdown that is whole) or `remark`.
+
+    A `joint` says of the next paragraph by how many line ends (its level) it follows the one before.
+    """
     level: int = 0
     """Of a heading; of a list item how deep it is, -1 when it goes on with the item before at a depth not known."""
     quote: int = 0
     sign: str | None = None
     """Before a list item `-` or a number, empty for what goes on with the item before, None outside of lists."""
+    loose: bool = False
+    """Of a list item: whether it stands away from the one before."""
+    side: str = ""
+    """Where its lines begin, as a table says it: `:--`, `:-:` or `--:`; empty when it does not say."""
     marked: str = ""
     """The text with the signs of the comments on it; empty when there are none."""
 
@@ -103,6 +111,8 @@ class Paragraphs:
         for name in names:
             if key := placed_note(name):
                 yield Para(place(key), "raw")
+            elif joint := _JOINT.match(name):
+                yield Para("", "joint", int(joint[1]))
             elif self._marks and _PART.match(name):
                 yield Para(MARK if name.startswith(PART_MARK) else MARK_UNTITLED, "raw")
 
@@ -128,7 +138,7 @@ class Paragraphs:
             elif anchors:
                 self._carried = anchors
             if para is not None:
-                made.append(para)
+                made.append(replace(para, side=side) if (side := _side(properties)) else para)
         made += (Para(remark, "remark") for remark in remarks)
         for box in boxes:
             self._document.counts["boxes"] += 1
@@ -161,7 +171,7 @@ class Paragraphs:
         quote = style.level if style.role == "quote" else 0
         if style.placed is not None:
             key, level = style.placed
-            return Para(text, "", level, quote, self._lists.mark(key, level))
+            return Para(text, "", level, quote, self._lists.mark(key, level), loose=_stands_away(properties))
         return self._text(style, properties, text, quote) if text else self._empty(style, properties, quote)
 
     @staticmethod
@@ -223,7 +233,9 @@ class Paragraphs:
             marked = [
                 [table_cell([Block(para.marked or para.text) for para in cell]) for cell in cells] for cells in rows
             ]
-            return [Para(pipe_table(lines), "raw", marked=pipe_table(marked) if marked != lines else ""), *remarks]
+            sides = [cell[0].side if cell and cell[0].side else "---" for cell in rows[0]]
+            with_signs = pipe_table(marked, sides) if marked != lines else ""
+            return [Para(pipe_table(lines, sides), "raw", marked=with_signs), *remarks]
         if width:
             self._document.counts["tables"] += 1
         return [*(para for cells in rows for cell in cells for para in cell), *remarks]
@@ -276,7 +288,8 @@ def _marked(para: Para, pieces: list[Piece]) -> str:
     if para.role == "heading":
         return ""
     joined = _verbatim if para.role in ("code", "lines") else join
-    text = joined([Piece("text", piece.text) if piece.kind == "anchor" else piece for piece in pieces])
+    kind: Literal["exact", "text"] = "exact" if any(piece.kind == "exact" for piece in pieces) else "text"
+    text = joined([Piece(kind, piece.text) if piece.kind == "anchor" else piece for piece in pieces])
     return text if bare(text) == para.text else moved(text, para.text)
 
 
@@ -287,13 +300,32 @@ def _depth(properties: Any) -> int:
     return max(whole(left, 720) // 720 - 1, 0) if left else -1
 
 
+_SIDES = {"left": ":--", "start": ":--", "center": ":-:", "right": "--:", "end": "--:"}
+
+
+def _side(properties: Any) -> str:
+    """How the lines of a paragraph are aligned, if its own properties say it."""
+    aligned = child(properties, "jc") if properties is not None else None
+    return _SIDES.get(value(aligned), "") if aligned is not None else ""
+
+
+def _stands_away(properties: Any) -> bool:
+    """Whether an item of a list has its space although the one before it is of the same style."""
+    spacing = child(properties, "contextualspacing") if properties is not None else None
+    return spacing is not None and value(spacing).lower() in ("0", "false", "off")
+
+
 def blocks_of(paras: list[Para]) -> list[Block]:
     """The blocks of Markdown that paragraphs make. A remark stands after the block in which it was."""
     made: list[Block] = []
     number = 0
+    joint = 2
     while number < len(paras):
         para = paras[number]
-        end = number + 1
+        end, first = number + 1, len(made)
+        if para.role == "joint":
+            joint, number = para.level, end
+            continue
         if para.quote:
             end = _end_of(paras, number, lambda each: each.quote > 0)
             inner = [replace(each, quote=each.quote - 1) for each in paras[number:end] if each.role != "remark"]
@@ -306,6 +338,7 @@ def blocks_of(paras: list[Para]) -> list[Block]:
             made.append(Block(fenced("\n".join(each.text for each in paras[number:end] if each.role == "lines"))))
         else:
             made.append(_block(para))
+        made[first], joint = replace(made[first], joint=joint), 2
         if end > number + 1:
             made += (Block(_remark(each)) for each in paras[number:end] if each.role == "remark")
         number = end
@@ -351,6 +384,7 @@ def _list(paras: list[Para]) -> str:
     above: list[tuple[int, int]] = []
     for para in paras:
         if para.sign:
+            lines += [""] if para.loose and above and above[-1][0] >= para.level else []
             while above and above[-1][0] >= para.level:
                 above.pop()
             indent = " " * sum(width for _, width in above)

@@ -58,6 +58,8 @@ class Document:
     """Bookmark around the mark of a note -> its key."""
     remarks: dict[str, int] = field(default_factory=dict)
     """Id of a comment -> its number, of those that have a passage."""
+    ours: bool = False
+    """Whether the studio wrote it: then each space in it is one of the book."""
     picture: Callable[[Relation, str], str] = lambda relation, words: ""
     """Where a picture is, and what it shows -> Markdown for it; empty when it is left out, which the giver counts."""
 
@@ -147,16 +149,20 @@ class Inlines:
         return line
 
     def _run(self, element: Any, line: Line) -> None:
-        marks, code = self._base, False
+        marks, code, soft = self._base, False, False
         for inner in element:
             name = NAMES[inner.tag]
             if name == "t":
                 if inner.text and not (self._fields and self._quiet()):
                     # What can be printed has nothing to clean: asking is ten times as fast.
                     text = inner.text if inner.text.isprintable() else clean(inner.text)
-                    (self._target(line) if self._fields else line).add(text, marks, code=code)
+                    target = self._target(line) if self._fields else line
+                    if soft and text == " ":
+                        target.put(Piece("soft"), marks)
+                    else:
+                        target.add(text, marks, code=code, exact=self.document.ours)
             elif name == "rpr":
-                marks, code = self._marks(inner)
+                marks, code, soft = self._marks(inner)
             elif name in ("br", "cr"):
                 if attribute(inner, "type") in ("page", "column"):
                     self.furniture = True
@@ -197,15 +203,16 @@ class Inlines:
         elif name == "commentreference":
             self.remarks.append(attribute(element, "id"))
 
-    def _marks(self, properties: Any) -> tuple[frozenset[str], bool]:
-        """The marks of a run, and whether it is code."""
-        marks, code = self._base, False
+    def _marks(self, properties: Any) -> tuple[frozenset[str], bool, bool]:
+        """The marks of a run, whether it is code, and whether it is the end of a line of Markdown."""
+        marks, code, soft = self._base, False, False
         if (named := child(properties, "rstyle")) is not None:
             style = self.document.styles.get(value(named))
             code = style.role == "code" and not self._verbatim
+            soft = style.role == "soft"
             # A mark of the paragraph's style and the same one of the run's take each other off.
             marks = marks ^ style.marks
-        return with_properties(marks, properties), code
+        return with_properties(marks, properties), code, soft
 
     def _quiet(self) -> bool:
         """Whether what comes is the code of a field, or the mark of a note that is known."""

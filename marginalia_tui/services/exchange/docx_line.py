@@ -6,7 +6,7 @@ from marginalia_tui.services.exchange.encoding import clean
 from marginalia_tui.services.exchange.inline import Piece, code_span, link
 from marginalia_tui.services.exchange.markdown_tokens import comment_text
 
-_ORDER = ("strong", "em", "s", "u", "sup", "sub")
+_ORDER = ("strong", "em", "s", "u", "mark", "sup", "sub")
 
 
 class Line:
@@ -25,8 +25,8 @@ class Line:
         waits = end and (self._code or self._hidden)
         (self._behind if waits else self.pieces).append(piece)
 
-    def add(self, text: str, marks: frozenset[str], *, code: bool = False) -> None:
-        """Adds text with marks."""
+    def add(self, text: str, marks: frozenset[str], *, code: bool = False, exact: bool = False) -> None:
+        """Adds text with marks; in an exact one each space counts."""
         if "hidden" in marks:
             self._hidden.append(text)
             return
@@ -37,7 +37,7 @@ class Line:
             return
         self._flush()
         self._set(marks)
-        self.pieces.append(Piece("text", text))
+        self.pieces.append(Piece("exact" if exact else "text", text))
 
     def put(self, piece: Piece, marks: frozenset[str] = frozenset()) -> None:
         """Adds a piece that is no text."""

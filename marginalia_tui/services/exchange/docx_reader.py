@@ -88,7 +88,7 @@ def read_docx(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
     with Archive(path, "Word document") as archive:
         package = open_package(archive, shown(path))
         about = _about(package)
-        reader = _Reader(package, marks=about.ours and level is None)
+        reader = _Reader(package, ours=about.ours, marks=about.ours and level is None)
         paras = _pictures_below(reader.text())
         notes = reader.notes()
         remarks = read_remarks(package)
@@ -158,7 +158,7 @@ def _about(package: Package) -> _About:
 class _Reader:
     """Reads the stories of one package."""
 
-    def __init__(self, package: Package, *, marks: bool) -> None:
+    def __init__(self, package: Package, *, ours: bool, marks: bool) -> None:
         self._package = package
         styles = Styles(package.part("styles"))
         self.language = styles.language
@@ -170,7 +170,7 @@ class _Reader:
             if NAMES[element.tag] == "docvar"
         }
         self.gathered = Gathered(partial(read_entry, package.archive))
-        self._document = Document(styles, variables, picture=self._picture)
+        self._document = Document(styles, variables, ours=ours, picture=self._picture)
         self._marks = marks
 
     def _picture(self, relation: Relation, words: str) -> str:

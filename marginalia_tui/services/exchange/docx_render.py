@@ -13,6 +13,7 @@ from marginalia_tui.services.exchange.docx_remarks import Placer
 from marginalia_tui.services.exchange.docx_runs import code_lines, comment_mark, run, runs
 from marginalia_tui.services.exchange.docx_static import (
     BULLETS,
+    JOINT_MARK,
     MAX_LEVEL,
     NOTE_MARK,
     NOTE_PLACE,
@@ -72,6 +73,8 @@ class BodyWriter:
         self._called: set[Key] = set()
         self._bookmarks = 0
         self._part = ""
+        self._joints = 0
+        self._joint = ""
 
     def part(self, index: int, chapter: Chapter) -> str:
         """The XML of a part, which begins on a page of its own, with the comments on it."""
@@ -117,9 +120,19 @@ class BodyWriter:
         `after_style` and `last` are properties: those next to the style, and those at the end.
         """
         page = "<w:pageBreakBefore/>" if self._part else ""
-        inside, self._part = self._part + inside, ""
+        inside, self._part = self._part + self.joint() + inside, ""
         properties = f'<w:pStyle w:val="{style}"/>{page}{after_style}{last}'
         return f"<w:p><w:pPr>{properties}</w:pPr>{inside}</w:p>\n"
+
+    def follow(self, lines: int) -> None:
+        """What is written next is a block with so many line ends before it."""
+        self._joints += 1
+        self._joint = self.bookmark(f"{JOINT_MARK}{min(lines, 999)}_{self._joints}")
+
+    def joint(self) -> str:
+        """How the next block follows, if that has to be said; it is said once."""
+        said, self._joint = self._joint, ""
+        return said
 
     @property
     def begins_part(self) -> bool:
@@ -154,10 +167,10 @@ class BodyWriter:
         blocks = _Blocks(self, inside, footnote=True)
         mark = '<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:footnoteRef/></w:r>'
         blocks.lead = f"{mark}{run(' ')}"
-        kept, self._part = self._part, ""
+        kept, self._part, joint = self._part, "", self.joint()
         self.footnotes.append(f'<w:footnote w:id="{number}">{blocks.write()}</w:footnote>\n')
         self._part = kept
-        return self.bookmark(f"{NOTE_PLACE}{number}") + "\n"
+        return joint + self.bookmark(f"{NOTE_PLACE}{number}") + "\n"
 
 
 class _Blocks:
@@ -171,7 +184,7 @@ class _Blocks:
         self._out: list[str] = []
         self._lists: list[_List] = []
         self._item: str | None = None
-        self._in_item: list[bool] = []
+        self._loose = False
         self._quotes = 0
         self._first = True
         self._taken: set[str] = set()
@@ -190,6 +203,9 @@ class _Blocks:
         """Writes what begins at a place; answers where the next begins."""
         token = self._tokens[place]
         kind = token.type
+        if lines := token.meta.get("joint"):
+            self._flush_item()
+            self._book.follow(lines)
         if kind == "inline":
             self._add(self._runs(token))
         elif kind == "heading_open":
@@ -201,6 +217,7 @@ class _Blocks:
             self._lists.pop()
         elif kind == "list_item_open":
             self._open_item(token)
+            self._loose = self._tokens[place + 1].type == "paragraph_open" and not self._tokens[place + 1].hidden
         elif kind == "list_item_close":
             self._flush_item()
         elif kind == "blockquote_open":
@@ -277,6 +294,7 @@ class _Blocks:
         numbered, last = "", "<w:rPr><w:vanish/></w:rPr>" if hidden else ""
         if item is not None and item.startswith("<w:numPr>"):
             numbered = item
+            last = f'<w:contextualSpacing w:val="0"/>{last}' if self._loose else last
         elif item is not None:
             inside = item + inside
         elif self._lists and not self._quotes:
@@ -303,18 +321,22 @@ class _Blocks:
         self._begin_part()
         rows: list[str] = []
         cells: list[str] = []
-        width = 0
+        width, aligned = 0, ""
         while (token := self._tokens[place]).type != "table_close":
-            if token.type == "inline":
-                cells.append(f"<w:tc><w:tcPr/><w:p>{self._runs(token)}</w:p></w:tc>")
+            if token.type in ("th_open", "td_open"):
+                side = str(token.attrs.get("style", "")).removeprefix("text-align:")
+                aligned = f'<w:pPr><w:jc w:val="{side}"/></w:pPr>' if side else ""
+            elif token.type == "inline":
+                cells.append(f"<w:tc><w:tcPr/><w:p>{aligned}{self._runs(token)}</w:p></w:tc>")
             elif token.type == "tr_close":
                 width = max(width, len(cells))
                 rows.append(f"<w:tr>{''.join(cells)}</w:tr>")
                 cells.clear()
             place += 1
         grid = "<w:gridCol/>" * width
+        joint = self._book.joint()
         properties = '<w:tblPr><w:tblStyle w:val="TableGrid"/><w:tblW w:w="0" w:type="auto"/></w:tblPr>'
-        self._out.append(f"<w:tbl>{properties}<w:tblGrid>{grid}</w:tblGrid>{''.join(rows)}</w:tbl>\n")
+        self._out.append(f"{joint}<w:tbl>{properties}<w:tblGrid>{grid}</w:tblGrid>{''.join(rows)}</w:tbl>\n")
         # Tables that follow each other would become one, and a section may not end with one.
         self._out.append(self._book.paragraph("FirstParagraph", "", last="<w:rPr><w:vanish/></w:rPr>"))
         self._first = True

@@ -18,6 +18,7 @@ from marginalia_tui.services.exchange.markdown_tokens import (
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _PROPERTIES = (
+    ("line", '<w:rStyle w:val="LineEnd"/>'),
     ("code", '<w:rStyle w:val="VerbatimChar"/>'),
     ("link", '<w:rStyle w:val="Hyperlink"/>'),
     ("strong", "<w:b/><w:bCs/>"),
@@ -116,7 +117,8 @@ def runs(
         if kind in ("text", "text_special"):
             out.append(run(token.content, open_marks))
         elif kind == "softbreak":
-            out.append(run(" ", open_marks))
+            # A run has one style: in a link it is that of the link.
+            out.append(run(" ", open_marks if "link" in open_marks else [*open_marks, "line"]))
         elif kind == "hardbreak":
             out.append("<w:r><w:br/></w:r>")
         elif kind == "code_inline":

@@ -17,6 +17,10 @@ TEXT_MARK = "_text"
 NOTE_MARK = "_note"
 """`_note3` stands around the first mark of a note, `_def3` where its text stood; its label is the variable `_note3`."""
 NOTE_PLACE = "_def"
+JOINT_MARK = "_joint"
+"""`_joint1_3`: the third block that does not simply follow the one before it: one line end is between them."""
+SOFT_BREAK = "Line End"
+"""The style of a space at which a line of Markdown ends, and none of the page."""
 
 MAX_LEVEL = 8
 """The deepest level of a list, counted from 0, and of a quote, counted from 1."""
@@ -137,6 +141,7 @@ def styles(language: str, *, east_asian: bool, right_to_left: bool) -> str:
             "character", "FootnoteReference", "footnote reference", '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>'
         ),
         _style("character", "VerbatimChar", "Verbatim Char", f"<w:rPr>{_MONO}</w:rPr>"),
+        _style("character", "LineEnd", SOFT_BREAK, ""),
         _style("character", "Hyperlink", "Hyperlink", '<w:rPr><w:color w:val="0563C1"/><w:u w:val="single"/></w:rPr>'),
         _TABLE,
     ]

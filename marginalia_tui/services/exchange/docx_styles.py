@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from marginalia_tui.services.exchange.docx_static import SOFT_BREAK
+
 
 class _Names(dict[Any, str]):
     """Tag -> its name without a namespace, in lower case; empty for comments."""
@@ -27,7 +29,7 @@ _ROLES = {
     "source code": "code", "preformatted text": "lines", "html preformatted": "lines",
     "toc heading": "contents", "contents heading": "contents",
     "verbatim char": "code", "html code": "code", "code": "code", "source text": "code",
-    "horizontal line": "break",
+    "horizontal line": "break", SOFT_BREAK.lower(): "soft",
 }  # fmt: skip
 _HEADING = re.compile(r"heading ([1-9])$")
 _QUOTE = re.compile(r"quote ([2-9])$")
@@ -142,6 +144,8 @@ def with_properties(marks: frozenset[str], properties: Any) -> frozenset[str]:
             (found.discard if value(element).lower() in _OFF else found.add)(mark)
         elif name == "vanish":
             (found.discard if value(element).lower() in _OFF else found.add)("hidden")
+        elif name == "highlight":
+            (found.discard if value(element).lower() in _OFF else found.add)("mark")
         elif name == "u":
             (found.discard if value(element).lower() in _OFF else found.add)("u")
         elif name == "vertalign":

@@ -17,7 +17,7 @@ from marginalia_tui.domain.images import REFERENCE
 from marginalia_tui.domain.words import find_words
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.archive import Archive
-from marginalia_tui.services.exchange.blocks import Block
+from marginalia_tui.services.exchange.blocks import Block, text_of
 from marginalia_tui.services.exchange.chapterlines import chapter_line
 from marginalia_tui.services.exchange.encoding import clean, decode
 from marginalia_tui.services.exchange.epub_notes import find_notes
@@ -126,7 +126,8 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
         for page_name, root in roots.items():
             entries = contents.get(page_name, [])
             anchors = [entry.anchor for entry in entries if entry.anchor]
-            page = read_root(root, styles, anchors, partial(mark_of, gathered, archive, page_name))
+            mark = partial(mark_of, gathered, archive, page_name)
+            page = read_root(root, styles, anchors, mark, ours=package.ours)
             pictures += page.pictures
             found |= page.notes
             if front and is_cover(page, front, gathered):
@@ -137,6 +138,8 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
             if any(block.text for block in page.blocks):
                 known = bool(contents)
                 _add_page(drafts, page.blocks, entries, level, starts=bool(page.kinds & _PARTS) or not known)
+            elif package.ours:
+                drafts.append(_Draft(""))
     drafted = [chapter for draft in drafts for chapter in _chapters(draft, package.ours)]
     chapters = with_notes(drafted, found, gather=not package.ours)
     chapters = tuple(
@@ -385,10 +388,10 @@ def _chapters(draft: _Draft, ours: bool) -> list[Chapter]:
     if blocks and blocks[0].heading:
         title, used = _title_of(blocks[:1] if ours else blocks)
         blocks = blocks[used:]
-    text = trim_blank_lines("\n\n".join(block.text for block in blocks))
+    text = trim_blank_lines(text_of(blocks))
     whole = Chapter(title=title, text=text)
     if ours or len(text.encode()) <= 2 * LARGE_PART or not any(block.heading for block in blocks):
-        return [whole] if title or text else []
+        return [whole] if ours or title or text else []
     parts = read_markdown(text).chapters
     if len(parts) < 2:
         return [whole]

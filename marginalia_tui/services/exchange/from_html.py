@@ -7,12 +7,13 @@ nothing, and forgives broken markup.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from lxml import etree
 
 from marginalia_tui.services.exchange.blocks import (
+    JOINT,
     SCENE_BREAK,
     Block,
     comment,
@@ -89,11 +90,19 @@ def read_page(text: str, name: str, styles: Styles, anchors: Iterable[str] = ())
 
 
 def read_root(
-    root: Any, styles: Styles, anchors: Iterable[str] = (), mark_picture: Marks = lambda source, words: ""
+    root: Any,
+    styles: Styles,
+    anchors: Iterable[str] = (),
+    mark_picture: Marks = lambda source, words: "",
+    *,
+    ours: bool = False,
 ) -> Page:
-    """Reads a page that is parsed and in which the notes were looked for; see `read_page`."""
+    """Reads a page that is parsed and in which the notes were looked for; see `read_page`.
+
+    In a page that is `ours` each space and each end of a line is one of the book.
+    """
     body = next((element for element in root.iter() if local_name(element) == "body"), root)
-    reader = _Reader(styles, frozenset(anchors), mark_picture)
+    reader = _Reader(styles, frozenset(anchors), mark_picture, ours=ours)
     blocks = reader.blocks(body)
     return Page(with_scene_breaks(blocks), reader.pictures, _kinds_at_top(body), reader.notes)
 
@@ -110,8 +119,9 @@ def _kinds_at_top(body: Any) -> frozenset[str]:
 class _Reader:
     """Walks one page."""
 
-    def __init__(self, styles: Styles, anchors: frozenset[str], mark_picture: Marks) -> None:
+    def __init__(self, styles: Styles, anchors: frozenset[str], mark_picture: Marks, *, ours: bool) -> None:
         self._styles = styles
+        self._kind: Literal["exact", "text"] = "exact" if ours else "text"
         self._mark_picture = mark_picture
         self._anchors = anchors
         self.pictures = 0
@@ -120,7 +130,7 @@ class _Reader:
     def blocks(self, element: Any) -> list[Block]:
         """The blocks inside of an element: its inline runs become paragraphs."""
         made: list[Block] = []
-        run: list[Piece] = [Piece("text", element.text)] if element.text else []
+        run = self._pieces(element.text)
         for child in element:
             if self._is_block(child):
                 self._end_paragraph(run, made)
@@ -130,8 +140,7 @@ class _Reader:
             else:
                 made += self._anchors_in(child)
                 run += self._inline(child)
-            if child.tail:
-                run.append(Piece("text", child.tail))
+            run += self._pieces(child.tail)
         self._end_paragraph(run, made)
         return made
 
@@ -163,12 +172,15 @@ class _Reader:
         if name == "figcaption" and _says_the_same(element):
             return anchors
         if key := element.get(HOLDS):
-            return [*anchors, self._note(element, key)]
+            return [*anchors, replace(self._note(element, key), joint=_whole(element.get(JOINT), 2))]
         if name in ("p", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "table") or name in ("ul", "ol", "blockquote"):
             inner = [block for child in element for block in self._anchors_in(child)]
         else:
             inner = []
-        return [*anchors, *inner, *self._converted(name, element)]
+        made = self._converted(name, element)
+        if made and element.get(JOINT):
+            made[0] = replace(made[0], joint=_whole(element.get(JOINT), 2))
+        return [*anchors, *inner, *made]
 
     def _converted(self, name: str, element: Any) -> list[Block]:
         if name in ("ul", "ol"):
@@ -184,11 +196,11 @@ class _Reader:
             return [Block(SCENE_BREAK)]
         if len(name) == 2 and name[0] == "h" and name[1].isdigit():
             pieces = self._inlines(element)
-            text = join([piece for piece in pieces if not _is_mark(piece)]).replace("\\\n", " ")
+            text = join([piece for piece in pieces if not _is_mark(piece)]).replace("\\\n", " ").replace("\n", " ")
             heading = [Block(f"{'#' * int(name[1])} {text}", heading=int(name[1]))] if text else []
             return heading + _one(" ".join(piece.text for piece in pieces if _is_mark(piece)))
         made = self.blocks(element)
-        if name == "p" and not any(block.text.strip() for block in made):
+        if name == "p" and not any(block.text if self._kind == "exact" else block.text.strip() for block in made):
             return [Block("", gap=True)] if not any(local_name(inner) in _PICTURES for inner in element.iter()) else []
         return made
 
@@ -242,12 +254,14 @@ class _Reader:
         return [Block(comment(text))] if text else []
 
     def _inlines(self, element: Any) -> list[Piece]:
-        made: list[Piece] = [Piece("text", element.text)] if element.text else []
+        made = self._pieces(element.text)
         for child in element:
             made += self._inline(child)
-            if child.tail:
-                made.append(Piece("text", child.tail))
+            made += self._pieces(child.tail)
         return made
+
+    def _pieces(self, text: str | None) -> list[Piece]:
+        return [Piece(self._kind, text)] if text else []
 
     def _inline(self, element: Any) -> list[Piece]:
         if not isinstance(element.tag, str):
@@ -329,7 +343,7 @@ def _says_the_same(caption: Any) -> bool:
 
 
 def _filled(run: list[Piece]) -> bool:
-    return any(piece.kind != "text" or piece.text.strip(SPACES) for piece in run)
+    return any(piece.kind == "break" or piece.text.strip(SPACES) for piece in run)
 
 
 def _is_furniture(element: Any) -> bool:

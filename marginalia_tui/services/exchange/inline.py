@@ -8,12 +8,24 @@ import re
 import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
+
+from markdown_it.common.html_re import close_tag, open_tag
+
+from marginalia_tui.services.exchange.markdown_tokens import TAGS
 
 SPACES = " \t\n\r\f"
 """White space of HTML; a no-break space is none."""
 
 _RUN = re.compile(f"[{SPACES}]+")
+_EXACT = re.compile(
+    r"(?P<soft>\n)|\t[ \t]*| [ \t]+"
+    rf"|(?!</?(?:{'|'.join(TAGS)})>|<br[ /]*>)(?:{open_tag}|{close_tag})"
+    r"|!?\[(?!\^)[^\]\[\\*_`<~!&\n]*\](?:(?=[:\[])|\((?!https?:|mailto:)[^()\s\\<>;]*\))",
+    re.IGNORECASE,
+)
+"""What stays as it is in an exact text: white space that is more than one space, tags and links that are shown."""
 _ESCAPED = re.compile(
     r"[\\`]"
     r"|\*+|_+"
@@ -36,8 +48,9 @@ _MARKS = {"em": "*", "strong": "**", "s": "~~"}
 class Piece:
     """A piece of a paragraph: `text` (escaped when joined), `raw` Markdown, `break`, a side of a mark, or an anchor."""
 
-    kind: Literal["text", "raw", "link", "break", "open", "close", "anchor"]
-    """An anchor says where a comment begins or ends; nothing is joined with one."""
+    kind: Literal["text", "exact", "raw", "link", "break", "soft", "open", "close", "anchor"]
+    """An exact text is one that we wrote: each space counts in it. A soft break ends a line of Markdown and none of the
+    page. An anchor says where a comment begins or ends; nothing is joined with one."""
     text: str = ""
 
 
@@ -74,8 +87,8 @@ def collapse(text: str) -> str:
 
 
 def join(pieces: list[Piece]) -> str:
-    """The Markdown of a paragraph; lines end at hard breaks only. Empty when nothing but white space is there."""
-    pieces = _merged(pieces)
+    """The Markdown of a paragraph; lines end at breaks only. Empty when nothing but white space is there."""
+    pieces = _merged(_split(pieces))
     if len(pieces) == 1 and pieces[0].kind == "text":
         text = pieces[0].text.strip(SPACES)
         if not _SPECIAL.search(text):
@@ -88,8 +101,8 @@ def join(pieces: list[Piece]) -> str:
     for place, piece in enumerate(pieces):
         if piece.kind == "text":
             out.append(_escape(piece.text, doubtful.get(place, ())) if _SPECIAL.search(piece.text) else piece.text)
-        elif piece.kind == "break":
-            out.append("\\\n")
+        elif piece.kind in ("break", "soft"):
+            out.append("\\\n" if piece.kind == "break" else "\n")
         elif piece.kind in ("open", "close"):
             closing = "/" if piece.kind == "close" else ""
             html = place in as_html or piece.text not in _MARKS
@@ -98,7 +111,7 @@ def join(pieces: list[Piece]) -> str:
             if piece.kind == "link" and out and out[-1].endswith("!"):
                 out[-1] = f"{out[-1][:-1]}\\!"
             out.append(piece.text)
-    lines = [line.strip(SPACES) for line in "".join(out).split("\n")]
+    lines = list(filter(None, (line.strip(SPACES) for line in "".join(out).split("\n"))))
     while lines and lines[-1] in ("", "\\"):
         lines.pop()
     if lines:
@@ -110,7 +123,12 @@ def link(target: str, inner: list[Piece], *, title: str = "") -> list[Piece]:
     """A link to the web around pieces; what leads elsewhere is its text only."""
     if not target.lower().startswith(("http://", "https://", "mailto:")):
         return inner
-    if [piece.kind for piece in inner] == ["text"] and inner[0].text == target and not re.search(r"[\s<>]", target):
+    if (
+        len(inner) == 1
+        and inner[0].kind in ("text", "exact")
+        and inner[0].text == target
+        and not re.search(r"[\s<>]", target)
+    ):
         return [Piece("link", f"<{target}>")]
     target = f"<{target}>" if re.search(r"[\s()]", target) else target.replace("<", "%3C")
     title = collapse(title).replace("\\", "\\\\").replace('"', '\\"')
@@ -130,6 +148,24 @@ def code_span(text: str) -> str:
     return f"{fence}{padding}{text}{padding}{fence}"
 
 
+def _split(pieces: list[Piece]) -> list[Piece]:
+    """The pieces with those of exact texts in their places."""
+    if all(piece.kind != "exact" for piece in pieces):
+        return pieces
+    made: list[Piece] = []
+    for exact, group in groupby(pieces, lambda piece: piece.kind == "exact"):
+        if not exact:
+            made += group
+            continue
+        text, place = "".join(piece.text for piece in group), 0
+        for found in _EXACT.finditer(text):
+            made.append(Piece("text", text[place : found.start()]))
+            made.append(Piece("soft") if found["soft"] else Piece("raw", found[0]))
+            place = found.end()
+        made.append(Piece("text", text[place:]))
+    return made
+
+
 def _merged(pieces: list[Piece]) -> list[Piece]:
     """Neighbouring texts as one, white space collapsed across pieces."""
     made: list[Piece] = []
@@ -147,7 +183,7 @@ def _merged(pieces: list[Piece]) -> list[Piece]:
         texts.clear()
         if piece is not None:
             made.append(piece)
-            after_space = after_space if piece.kind in ("open", "close") else piece.kind == "break"
+            after_space = after_space if piece.kind in ("open", "close") else piece.kind in ("break", "soft")
     return made
 
 
@@ -274,7 +310,7 @@ def _neighbours(pieces: list[Piece]) -> tuple[list[str], list[str]]:
 def _edge(piece: Piece, side: int) -> str:
     if piece.kind in ("open", "close"):
         return ""
-    return " " if piece.kind == "break" else piece.text[side]
+    return " " if piece.kind in ("break", "soft") else piece.text[side]
 
 
 def _flanks(outside: str, inside: str) -> bool:

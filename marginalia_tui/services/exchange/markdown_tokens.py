@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Collection
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import StateBlock, paragraph
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
@@ -23,7 +23,9 @@ MAX_BRACKETS = 4_000
 _NOTE = re.compile(r"\[\^([\w.-]{1,80})\]:[ \t]*")
 _NOTE_MARK = re.compile(r"\[\^([\w.-]{1,80})\]")
 _STARTS_BLOCK = re.compile(r"[ \t]*(?:$|\[\^[\w.-]{1,80}\]:|#{1,6}[ \t]|```|~~~|>|<!--)")
-TAG = re.compile(r"<(/?)(em|i|strong|b|u|s|del|ins|sub|sup|small|mark)>$")
+TAGS = ("em", "i", "strong", "b", "u", "s", "del", "ins", "sub", "sup", "small", "mark")
+"""The tags that are marks of a text; others are shown."""
+TAG = re.compile(rf"<(/?)({'|'.join(TAGS)})>$")
 BREAK = re.compile(r"<br[ ]*/?>$")
 _WEB = ("http://", "https://", "mailto:")
 _UNSAFE = re.compile(r"[\s\"<>\\^`{|}]")
@@ -109,10 +111,19 @@ def _note_mark(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A paragraph; what it is indented with beside blanks and tabs, such as wide spaces, stays."""
+    found = paragraph(state, start, end, silent)
+    inline = state.tokens[-2]
+    inline.content = state.getLines(start, state.line, state.blkIndent, False).strip(" \t\n")
+    return found
+
+
 def _parser() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING * 2, "xhtmlOut": True, "html": True})
     markdown.enable(["table", "strikethrough"])
     markdown.disable(["reference", "html_block"])
+    markdown.block.ruler.at("paragraph", _paragraph)
     markdown.block.ruler.before("fence", "comment", _comment_block, {"alt": ["paragraph", "blockquote", "list"]})
     markdown.block.ruler.before("fence", "note", _note_block, {"alt": ["paragraph"]})
     markdown.inline.ruler.before("link", "note_mark", _note_mark)
@@ -122,7 +133,11 @@ def _parser() -> MarkdownIt:
 
 
 class MarkdownTokens:
-    """Reads texts into the tokens of markdown-it, with `comment`, `note_open`, `note_close` and `note_mark` beside."""
+    """Reads texts into the tokens of markdown-it, with `comment`, `note_open`, `note_close` and `note_mark` beside.
+
+    A token that begins a block of the text has the number of line ends before it as `joint` in its meta, where these
+    are not two or where the block before is of the same kind.
+    """
 
     def __init__(self) -> None:
         self._parser = _parser()
@@ -143,6 +158,7 @@ class MarkdownTokens:
             parser.disable("table")
             tokens = parser.parse(text, {"notes": notes})
             parser.enable("table")
+        _note_joints(text, tokens)
         return tokens
 
     def line(self, text: str, notes: Collection[str] = ()) -> list[Token]:
@@ -171,6 +187,23 @@ def _table_lost_words(text: str, tokens: list[Token]) -> bool:
             if len(find_words(" ".join(inside))) < len(find_words("\n".join(lines[slice(*opening.map)]))):
                 return True
     return False
+
+
+def _note_joints(text: str, tokens: list[Token]) -> None:
+    lines: list[str] = []
+    before = ""
+    for token in tokens:
+        if token.level or token.nesting < 0 or token.map is None:
+            continue
+        lines = lines or text.split("\n")
+        line = token.map[0]
+        while line and not lines[line - 1].strip(" \t"):
+            line -= 1
+        joint = token.map[0] - line + 1
+        kind = token.type.removeprefix("bullet_").removeprefix("ordered_")
+        if before and (joint != 2 or kind == before):
+            token.meta["joint"] = joint
+        before = kind
 
 
 def paired_tags(children: list[Token]) -> set[int]:

@@ -297,10 +297,10 @@ def _prose(lines: Sequence[str], handle: str) -> str:
         if not bare:
             paragraphs.append([])
             continue
-        quoted = bare.startswith("> ") and not bare.startswith(">> ")
-        bare = re.sub(r"^>{1,2} +| +<{1,2}$", "", bare)
+        quoted = bare == ">" or (bare.startswith("> ") and not bare.startswith(">> "))
+        bare = re.sub(r"^>{1,2}(?: +|$)| +<{1,2}$", "", bare)
         # A line of hyphens would make a heading of the line above it.
-        bare = f"\\{bare}" if not bare.strip("-=") else bare
+        bare = f"\\{bare}" if bare and not bare.strip("-=") else bare
         paragraphs[-1].append(f"> {bare}" if quoted else bare)
     return "\n\n".join(_inline("\\\n".join(paragraph), handle) for paragraph in paragraphs if paragraph)
 

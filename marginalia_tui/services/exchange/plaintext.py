@@ -1,7 +1,8 @@
 """A book in plain text: chapters by the lines that begin them, or pieces of a readable length where there are none.
 
-Our own export underlines the title of the book with `=` and those of the parts with `-`, as wide as the title:
-that is read back exactly. Everything else is recognised by what a line says and by what stands around it.
+Our own export underlines the title of the book with `=` and those of the parts with `-`, as wide as the title, and
+draws a line above a part without one: that is read back exactly. Everything else is recognised by what a line says
+and by what stands around it.
 """
 
 import re
@@ -20,6 +21,9 @@ PAGE = 4_000
 
 WRAP = 100
 """Columns up to which the lines of a text count as wrapped."""
+
+_LINE = "-" * 40
+"""Stands alone above a part without a title that follows another one."""
 
 _BLANKS = re.compile(r"\n[ \t\u3000]*(?:\n[ \t\u3000]*)+")
 _SENTENCE_END = re.compile(r"[.!?\u2026]['\"\u201d\u2019)]*[ \t]|[\u3002\uff01\uff1f][\u201d\u2019\u300d\u300f]?")
@@ -52,8 +56,8 @@ def write_plain_text(manuscript: Manuscript) -> str:
     pieces = []
     if manuscript.title:
         pieces.append("\n".join(filter(None, (_underline(manuscript.title, "="), manuscript.author))))
-    for chapter in manuscript.chapters:
-        title = _underline(chapter.title, "-") if chapter.title else ""
+    for number, chapter in enumerate(manuscript.chapters):
+        title = _underline(chapter.title, "-") if chapter.title else _LINE if number and chapter.text else ""
         pieces.append("\n\n".join(piece for piece in (title, chapter.text) if piece))
     return "\n\n\n".join(piece for piece in pieces if piece) + "\n"
 
@@ -115,6 +119,9 @@ def _underlined(lines: Sequence[str]) -> list[_Border]:
     found = []
     for number in range(1, len(lines)):
         rule = lines[number]
+        if rule == _LINE and not lines[number - 1].strip():
+            found.append(_Border(number, number + 1, "", rule="-"))
+            continue
         if len(rule) < 3 or rule[0] not in "=-" or rule.strip(rule[0]):
             continue
         title = lines[number - 1]
@@ -123,7 +130,7 @@ def _underlined(lines: Sequence[str]) -> list[_Border]:
         if rule[0] == "=" and any(line.strip() for line in lines[: number - 1]):
             continue
         found.append(_Border(number - 1, number + 1, title, rule=rule[0]))
-    return found
+    return found if any(border.title for border in found) else []
 
 
 def _read_export(lines: Sequence[str], borders: list[_Border]) -> Manuscript:

@@ -6,6 +6,7 @@ from typing import Any
 
 from markdown_it.token import Token
 
+from marginalia_tui.services.exchange.blocks import JOINT
 from marginalia_tui.services.exchange.markdown_tokens import (
     BREAK,
     MarkdownTokens,
@@ -68,24 +69,25 @@ def _render(tokens: Iterable[Token], notes: Mapping[str, str], file: str, shown:
 def _block(token: Token, notes: Mapping[str, str], file: str, taken: set[str], shown: Shown) -> str:
     if token.type == "inline":
         return _inline(token.children or [], notes, file, shown)
+    joint = f' {JOINT}="{lines}"' if (lines := token.meta.get("joint", 2)) != 2 else ""
     if token.type in ("fence", "code_block"):
         info = f' data-info="{_attribute(token.info.strip())}"' if token.info.strip() else ""
-        return f"<pre><code{info}>{escape(token.content, quote=False)}</code></pre>\n"
+        return f"<pre{joint}><code{info}>{escape(token.content, quote=False)}</code></pre>\n"
     if token.type == "comment":
         return f"{_comment(token.content)}\n"
     if token.type == "note_open":
         label = token.meta["label"]
         anchor = f' id="fn-{label}"' if label not in taken and notes.get(label, file) == file else ""
         taken.add(label)
-        return f'<aside epub:type="footnote" role="doc-footnote"{anchor}><b class="footnote-label">{label}</b>\n'
+        return f'<aside epub:type="footnote" role="doc-footnote"{anchor}{joint}><b class="footnote-label">{label}</b>\n'
     if token.type == "hr":
-        return "<hr />\n"
+        return f"<hr{joint} />\n"
     if token.hidden:
         return "\n" if token.nesting < 0 else ""
     if token.nesting < 0:
         return f"</{token.tag}>\n"
     attributes = "".join(f' {name}="{_attribute(str(value))}"' for name, value in token.attrs.items())
-    return f"<{token.tag}{attributes}>"
+    return f"<{token.tag}{attributes}{joint}>"
 
 
 def _comment(content: str) -> str:

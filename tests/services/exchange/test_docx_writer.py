@@ -21,7 +21,7 @@ from tests.support.books import a_manuscript, manuscripts, prose
 from tests.support.documents import R, W
 
 SAMPLE = Path(__file__).parents[3] / "data" / "books" / "let-it-stand"
-PARAGRAPH = ("pStyle", "pageBreakBefore", "numPr", "ind", "rPr")
+PARAGRAPH = ("pStyle", "pageBreakBefore", "numPr", "ind", "contextualSpacing", "jc", "rPr")
 RUN = ("rStyle", "b", "bCs", "i", "iCs", "strike", "vanish", "sz", "szCs", "highlight", "u", "vertAlign", "rtl")
 """The order in which the schema wants the properties that we use."""
 

@@ -1,5 +1,6 @@
 """Nothing is lost: what is written is read back with the same words in the same order, in every format."""
 
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 
 from marginalia_tui.domain.errors import MarginaliaError
+from marginalia_tui.services.exchange.blocks import Block, text_of
 from marginalia_tui.services.exchange.docx_reader import read_docx
 from marginalia_tui.services.exchange.docx_writer import write_docx
 from marginalia_tui.services.exchange.epub import read_epub
@@ -119,6 +121,56 @@ def test_a_folder_gives_the_same_parts_back(scratch: Callable[[], Path], manuscr
     read, _ = read_folder(path)
     assert parts_of(read) == parts_of(tidy(manuscript))
     assert replace(read, chapters=()) == replace(tidy(manuscript), chapters=())
+
+
+_KEPT = (
+    "> one\n\n> another\n\n> > deeper",
+    "- a\n- b\n\n* c\n* d\n\n1. e\n2. f\n\n1) g",
+    "Of these:\n- one\n- two\n\n## Head\nAt once.\n\n\n\nLater.\n* * *\nAfter",
+    "a[^1] b[^2]\n[^1]: one\n[^2]: two\n\nMore",
+    "Two  spaces, *three   here*,\ta tab.\\\nA line\nthat goes on *over\nits end* in  verse",
+    "\u3000\u3000Indented\n\n\xa0\n\nafter a hard blank\n\na\n\nb\n\nc\n\nd\n\n\u3000\u3000x\n\u3000y",
+    '<USER> in {{place}} <a href="x*y*z">b</a> [in](two.md) ![p](a_b_c.png) [See][r] <mark>m</mark>\n\n[r]: x',
+    "1. loose\n\n2. list\n\n   of paragraphs",
+    "",
+    "x\n\n```py\ncode  a\n\tb\n```\ny\n\n| a  b | c |\n| :-: | --- |\n| d | e |\n\n| f | g |\n| --- | --- |\n| h | i |",
+)
+
+
+@pytest.mark.parametrize("format", ["epub", "docx"])
+def test_blocks_spaces_and_line_ends_are_the_same_after_a_page_format(tmp_path: Path, format: str) -> None:
+    book = a_manuscript(*_KEPT)
+    write_manuscript(book, format, tmp_path / "out")
+    assert parts_of(read_manuscript(tmp_path / "out").manuscript) == parts_of(book)
+
+
+def test_a_file_of_another_program_is_read_by_its_layout(tmp_path: Path) -> None:
+    # The spaces and the line ends in the page of an EPUB are layout, unless the studio wrote it.
+    path = tmp_path / "out.epub"
+    path.write_bytes(write_epub(a_manuscript("Two  spaces\nand a line end. [in](two.md)")))
+    with zipfile.ZipFile(path) as archive:
+        pages = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, page in pages.items():
+            archive.writestr(name, page.replace(b'content="Marginalia"', b'content="Other"'))
+    assert read_epub(path)[0].chapters[0].text == "Two spaces and a line end. [in\\](two.md)"
+
+
+def test_joints_that_a_file_makes_up_do_no_harm() -> None:
+    blocks = [Block("One."), Block("Two.", joint=1), Block("* * *", joint=1), Block("Three.", joint=999_999_999)]
+    assert text_of(blocks) == "One.\n\nTwo.\n* * *" + "\n" * 100 + "Three."
+    assert text_of([Block("> a"), Block("> b", joint=0)]) == "> a\n\n> b"
+
+
+def test_parts_without_a_title_stay_parts_in_plain_text() -> None:
+    book = Manuscript(
+        title="Chat",
+        chapters=(Chapter(text="One.\n\n\n\n\n\nStill."), Chapter(text="Two."), Chapter(title="T"), Chapter(text="3.")),
+    )
+    assert parts_of(read_plain_text(write_plain_text(book))) == parts_of(book)
+    # A line in the text of somebody else parts nothing.
+    alone = f"One.\n\n{'-' * 40}\n\nTwo."
+    assert [chapter.text for chapter in read_plain_text(alone).chapters] == [alone]
 
 
 def test_f44_scene_breaks_survive_every_format(tmp_path: Path) -> None:
