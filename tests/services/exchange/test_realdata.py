@@ -44,8 +44,7 @@ def test_a_real_book_keeps_every_word(store: Store, tmp_path: Path, name: str, p
         read = read_manuscript(path)
         assert read.format == format
         assert words_of(read.manuscript) == words_of(book), format
-        assert [chapter.title for chapter in read.manuscript.chapters] == [chapter.title for chapter in book.chapters]
-        assert format in ("epub", "docx") or read.manuscript.chapters == book.chapters
+        assert read.manuscript.chapters == book.chapters, format
 
 
 @pytest.mark.parametrize("name", ["moby-dick", "three-kingdoms-zh"])
