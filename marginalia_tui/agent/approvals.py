@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import orjson
 from sqlalchemy import Row, delete, insert, select, update
 
+from marginalia_tui.agent import runlog
 from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.store import tables
 from marginalia_tui.store.store import ReadTx, WriteTx
@@ -56,6 +58,7 @@ def ask(tx: WriteTx, run: str, call: str, command: str, arguments: Mapping[str, 
             created=tx.store.clock.now(),
         )
     )
+    tx.if_kept(partial(runlog.asked, run, call, command))
 
 
 def decide(tx: WriteTx, run: str, call: str, decision: Decision, why: str = "") -> Approval:
@@ -75,6 +78,7 @@ def decide(tx: WriteTx, run: str, call: str, decision: Decision, why: str = "") 
         raise NotFound(f"No call {call!r} waits in this run. Waiting: {waiting}.")
     found = find(tx, run, call)
     assert found is not None
+    tx.if_kept(partial(runlog.decided, run, call, found.command, decision))
     return found
 
 

@@ -335,7 +335,8 @@ class _Writer:
 
     def failed(self, why: str) -> Outcome:
         """Tells that there is no summary; the rows stay what they are."""
-        log.info("run %s: no summary: %s", self._run.uuid, why)
+        # Why is for the transcript: what a server says may repeat what it was sent.
+        log.info("run %s: no summary", self._run.uuid)
         told = Message(role="user", text=prompt(FAILED).format(why=why))
         with self._means.write("summary") as tx:
             self._means.settle(tx)

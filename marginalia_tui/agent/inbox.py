@@ -5,10 +5,12 @@ so that a crash finds each either here or there. A forced one has what goes on c
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from sqlalchemy import delete, insert, select, update
 
+from marginalia_tui.agent import runlog
 from marginalia_tui.agent.transcript import Entry, append
 from marginalia_tui.domain.chat import Message
 from marginalia_tui.store import tables
@@ -45,6 +47,8 @@ def enqueue(tx: WriteTx, run: str, kind: QueueKind, text: str, *, forced: bool =
     ).inserted_primary_key
     assert key is not None
     tx.touch("run", run)
+    if kind in ("author", "command"):
+        tx.if_kept(partial(runlog.said, run, kind, len(text)))
     return int(key[0])
 
 

@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
-from marginalia_tui.agent import admission, approvals, author_commands, inbox, opening, runs, transcript
+from marginalia_tui.agent import admission, approvals, author_commands, inbox, opening, runlog, runs, transcript
 from marginalia_tui.agent.agents import get_agent
 from marginalia_tui.agent.delivery import RESTING
 from marginalia_tui.agent.elsewhere import Elsewhere
@@ -114,6 +115,9 @@ class Runner:
             first = message.strip() or opening.first_words(definition, interactive=interactive)
             transcript.append(tx, run, Message(role="user", text=first), notice=None if message.strip() else "start")
             opening.name_parts(tx, run, definition.book)
+            tx.if_kept(partial(runlog.started, run, agent, interactive=interactive))
+            if message.strip():
+                tx.if_kept(partial(runlog.said, run, "author", len(message.strip())))
             taken.append((setup, lease.take(tx, run, address=self._wire.address), False))
         return run
 
@@ -377,6 +381,7 @@ class Runner:
         if errand:
             # Whoever runs a command of the author in it has the lease, and goes on with it.
             return self.worker(seen.uuid) is not None
+        tx.if_kept(partial(runlog.taken_up, seen.uuid, seen.status.value))
         held = lease.take(tx, seen.uuid, take_over=take_over, address=self._wire.address)
         taken.append((setup, held, False))
         return True

@@ -7,11 +7,12 @@ written in the same statement or transaction.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import orjson
 from sqlalchemy import Row, func, insert, select, update
 
-from marginalia_tui.agent import errands
+from marginalia_tui.agent import errands, runlog
 from marginalia_tui.domain.chat import Usage
 from marginalia_tui.domain.errors import Ambiguous, NotFound, StatusConflict
 from marginalia_tui.domain.runs import ACTIVE, NEEDS_YOU, RunStatus
@@ -223,6 +224,7 @@ def transition(
         raise StatusConflict(f"The run is {now_is.value} by now, so it can't become {to.value}: look again.")
     if to is RunStatus.STOPPED_DISCARDED:
         release_copy(tx, run.uuid)
+    tx.if_kept(partial(runlog.changed, run.uuid, run.status.value, to.value))
     if to.needs_attention(reason):
         said = f"{NEEDS_YOU[to]}. {visible_line(reason[:NOTICE_LENGTH])}".strip()
         errands.add(tx, run.uuid, visible_line(run.agent_name), said)

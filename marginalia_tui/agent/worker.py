@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 
-from marginalia_tui.agent import approvals, compaction, context, inbox, limits, repeats, setbacks, transcript
+from marginalia_tui.agent import approvals, compaction, context, inbox, limits, repeats, runlog, setbacks, transcript
 from marginalia_tui.agent.asking import Asker
 from marginalia_tui.agent.batching import cut_calls
 from marginalia_tui.agent.calls import CallMaker
@@ -107,6 +107,9 @@ class Worker:
             run = get_run(tx, self.run)
             # Read once and then kept: a transcript grows at its end only, and only here.
             self._rows = transcript.read_by_model(tx, self.run)
+        self._names = {tool.name for tool in setup.tools.tools}
+        self._estimate = 0
+        """Tokens of the request that was asked last, as the studio counts."""
         self._calls = CallMaker(setup, run, lease, self._handles)
         self._delivery = Delivery(setup, run, lease, self._handles, self._compact_for_author)
         self._thread = threading.Thread(target=self._main, name=f"run-{self.run[-8:]}", daemon=True)
@@ -146,6 +149,7 @@ class Worker:
     def _main(self) -> None:
         unsubscribe = self._store.bus.subscribe(self._heard)
         try:
+            runlog.begins(self.run, self._setup)
             self._tell_status()
             while self._errand:
                 self._run_errand()
@@ -336,7 +340,7 @@ class Worker:
             return
         self._rows.append(outcome)
         result, seconds = outcome.message, outcome.seconds
-        log.info("run %s: %s %s in %.3f s", self.run, call.name, "done" if result.ok else "failed", seconds)
+        runlog.called(self.run, runlog.known(call.name, self._names), seconds, len(result.text), ok=result.ok)
         self._tell(CallAnswered(call.id, result.ok, result.text, seconds))
 
     def _make(self, call: Call) -> Entry | None:
@@ -369,7 +373,7 @@ class Worker:
         wordy, choice = repeats.wants_words(self._rows), choose(self._rows, setup.model)
         request = build_request(parts, self._rows, tools.tools, setup.model.max_output, choice)
         cap = context_cap(setup.agent, setup.model)
-        estimate = setup.models.count(setup.model, request) if cap else 0
+        estimate = self._estimate = setup.models.count(setup.model, request)
         full = not wordy and compaction.due(self._rows, setup.agent, cap, estimate)
         if reason := limits.reached(run, setup.agent, setup.settings.token_budget, 0 if full else cap, estimate):
             self._pause(reason)
@@ -461,13 +465,17 @@ class Worker:
         usage, model = answer.usage, setup.model
         cost = (usage.prompt * model.price_in + usage.completion * model.price_out) / 1_000_000
         with self._write("answer") as tx:
-            entry = transcript.append_answer(tx, self.run, answer, kept.calls, notice=CUT if cut else None)
+            run = get_run(tx, self.run)
+            entry = transcript.append_answer(
+                tx, self.run, answer, kept.calls, notice=CUT if cut else None, estimate=self._estimate
+            )
             add_usage(tx, self.run, usage, cost, answer.seconds)
             if kept.notice:
                 inbox.enqueue(tx, self.run, "notice", kept.notice)
         self._rows.append(entry)
         self.live.end()
-        log.info("run %s: %d + %d tokens, %d calls", self.run, usage.prompt, usage.completion, len(kept.calls))
+        names = runlog.names((call.name for call in kept.calls), self._names)
+        runlog.answered(self.run, run.rounds + 1, usage, context_cap(setup.agent, model), answer.seconds, names)
         self._tell(UsageCounted(usage.prompt, usage.completion, usage.cached, usage.context))
 
     # Small things.

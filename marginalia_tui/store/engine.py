@@ -20,6 +20,8 @@ def _engine(path: Path, pool_size: int, overflow: int, pragmas: tuple[str, ...])
         poolclass=QueuePool,
         pool_size=pool_size,
         max_overflow=overflow,
+        # What is written are texts of books: no error, and so no log, repeats them.
+        hide_parameters=True,
         # The module sets SQLite's busy timeout to this.
         connect_args={"check_same_thread": False, "isolation_level": None, "timeout": BUSY_SECONDS},
     )

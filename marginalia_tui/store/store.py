@@ -73,6 +73,7 @@ class WriteTx(ReadTx):
         """The run whose lock does not stop this transaction: its apply."""
         self._changes: dict[int, int] = {}
         self._if_undone: list[Callable[[], None]] = []
+        self._if_kept: list[Callable[[], None]] = []
         self._touched: dict[str, set[str]] = {"book": set(), "run": set(), "agent": set()}
 
     def space(self, space_id: int) -> WritableSpace:
@@ -101,6 +102,15 @@ class WriteTx(ReadTx):
     def if_undone(self, action: Callable[[], None]) -> None:
         """Has `action` called when this transaction is rolled back."""
         self._if_undone.append(action)
+
+    def if_kept(self, action: Callable[[], None]) -> None:
+        """Has `action` called after the commit of this transaction."""
+        self._if_kept.append(action)
+
+    def kept(self) -> None:
+        """Calls what was to be called after the commit."""
+        for action in self._if_kept:
+            action()
 
     def undone(self) -> None:
         """Calls what was to be called after a rollback."""
@@ -207,6 +217,7 @@ class Store:
             except BaseException:
                 tx.undone()
                 raise
+        tx.kept()
         self.bus.publish(tx.touched())
 
     @staticmethod
