@@ -17,6 +17,7 @@ from typing import Literal
 from marginalia_tui.agent import shrinking, transcript
 from marginalia_tui.agent.asking import Asker
 from marginalia_tui.agent.choice import refused
+from marginalia_tui.agent.context import Fill
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.events import NoticeGiven, RunEvent, UsageCounted
 from marginalia_tui.agent.pinned import pinned
@@ -90,19 +91,18 @@ class Means:
     settle: Callable[[WriteTx], object] = lambda tx: None
 
 
-def due(rows: Sequence[Entry], agent: AgentDefinition, cap: int, estimate: int) -> bool:
+def due(rows: Sequence[Entry], agent: AgentDefinition, fill: Fill) -> bool:
     """Whether the conversation is to be summarised before the next request.
 
     Args:
         rows: what the model reads so far.
         agent: says at how many percent.
-        cap: tokens that fit; 0 is not known, and then only the server can tell.
-        estimate: tokens of the next request.
+        fill: what the next request fills; where no cap is known only the server can tell that it is too much.
     """
-    if not agent.auto_compact or not cap or estimate * 100 < cap * agent.auto_compact:
+    if not agent.auto_compact or not fill.reaches(agent.auto_compact) or not _worth_it(rows):
         return False
     # A conversation that is full has no rounds to wait for: without a summary it pauses.
-    return _worth_it(rows) and (estimate >= cap or _answers_since_try(rows) >= RETRY_ROUNDS)
+    return fill.is_full or (fill.by_talk and _answers_since_try(rows) >= RETRY_ROUNDS)
 
 
 def helps_against(error: MarginaliaError, rows: Sequence[Entry], agent: AgentDefinition) -> bool:

@@ -372,16 +372,16 @@ class Worker:
         parts = system_parts(setup.agent, setup.model, interactive=run.interactive, singles=sorted(tools.singles))
         wordy, choice = repeats.wants_words(self._rows), choose(self._rows, setup.model)
         request = build_request(parts, self._rows, tools.tools, setup.model.max_output, choice)
-        cap = context_cap(setup.agent, setup.model)
-        estimate = self._estimate = setup.models.count(setup.model, request)
-        full = not wordy and compaction.due(self._rows, setup.agent, cap, estimate)
-        if reason := limits.reached(run, setup.agent, setup.settings.token_budget, 0 if full else cap, estimate):
+        fill = context.measure(setup.models, setup.model, request, context_cap(setup.agent, setup.model))
+        self._estimate = fill.total
+        full = not wordy and compaction.due(self._rows, setup.agent, fill)
+        if reason := limits.reached(run, setup.agent, setup.settings.token_budget, 0 if full else fill.cap, fill.total):
             self._pause(reason)
             return
         if full:
-            self._compact(run, compaction.Wish("context", must=estimate >= cap))
+            self._compact(run, compaction.Wish("context", must=fill.is_full))
             return
-        if not wordy and (warning := context.warning(self._rows, cap, estimate)):
+        if not wordy and (warning := context.warning(self._rows, fill)):
             self._notice(*warning)
             return
         self._tell(RoundBegan(run.rounds + 1))

@@ -8,6 +8,7 @@ import pytest
 
 from marginalia_tui.agent import compaction, context
 from marginalia_tui.agent.agents import define_agent
+from marginalia_tui.agent.context import Fill
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.runs import set_context
 from marginalia_tui.agent.transcript import Entry
@@ -238,26 +239,28 @@ def test_when_it_is_due() -> None:
     failed = [*answered, _row(2, "user", compaction.FAILED)]
     later = [*failed, _row(3), _row(4)]
     summed = [_row(9, "user", "summary", summary=True)]
-    assert [compaction.due(answered, agent, 1_000, size) for size in (899, 900)] == [False, True]
-    assert not compaction.due(answered, agent, 0, 5_000)
-    assert not compaction.due(answered, agent.model_copy(update={"auto_compact": 0}), 1_000, 2_000)
-    assert not compaction.due(answered[:1], agent, 1_000, 2_000)
-    assert [compaction.due(rows, agent, 1_000, 950) for rows in (failed, later, [*later, _row(5)])] == [
-        False, False, True,
-    ]  # fmt: skip
-    assert compaction.due(failed, agent, 1_000, 1_000)
-    assert not compaction.due(summed, agent, 1_000, 2_000)
-    assert not compaction.due([*summed, _row(10)], agent, 1_000, 950)
+    assert [compaction.due(answered, agent, Fill(1_000, size, 500)) for size in (899, 900)] == [False, True]
+    assert not compaction.due(answered, agent, Fill(0))
+    assert not compaction.due(answered, agent.model_copy(update={"auto_compact": 0}), Fill(1_000, 2_000, 1_500))
+    assert not compaction.due(answered[:1], agent, Fill(1_000, 2_000, 1_500))
+    near, full = Fill(1_000, 950, 500), Fill(1_000, 1_000, 500)
+    assert [compaction.due(rows, agent, near) for rows in (failed, later, [*later, _row(5)])] == [False, False, True]
+    assert compaction.due(failed, agent, full)
+    assert not compaction.due(summed, agent, full)
+    assert not compaction.due([*summed, _row(10)], agent, near)
+    # Tools and instructions fill it, and no summary makes those shorter.
+    assert not compaction.due(answered, agent, Fill(1_000, 950, 100))
 
 
 def test_what_the_model_is_told_about_its_context() -> None:
     rows = [_row(0, "user", "start"), _row(1)]
-    assert context.warning(rows, 0, 10_000) is None
-    assert context.warning(rows, 1_000, 749) is None
-    kind, told = context.warning(rows, 1_000, 750) or ("", "")
+    assert context.warning(rows, Fill(0)) is None
+    assert context.warning(rows, Fill(1_000, 749, 500)) is None
+    assert context.warning(rows, Fill(1_000, 950, 100)) is None
+    kind, told = context.warning(rows, Fill(1_000, 750, 500)) or ("", "")
     assert (kind, "75 %" in told) == (context.WARNING, True)
-    assert (context.warning(rows, 1_000, 900) or ("",))[0] == context.URGENT
-    assert context.warning([*rows, _row(2, "user", context.WARNING)], 1_000, 950) is None
+    assert (context.warning(rows, Fill(1_000, 900, 500)) or ("",))[0] == context.URGENT
+    assert context.warning([*rows, _row(2, "user", context.WARNING)], Fill(1_000, 950, 500)) is None
 
 
 def test_whose_prompt_asks() -> None:
