@@ -7,15 +7,16 @@ from typing import Any
 
 import orjson
 
-from marginalia_tui.agent import agents, approvals, inbox
+from marginalia_tui.agent import agents, inbox
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.live import LiveAnswer
 from marginalia_tui.agent.prompt import context_cap
 from marginalia_tui.agent.review import REVIEWED
 from marginalia_tui.agent.runs import Run, get_run, latest_runs
 from marginalia_tui.desk.transcripts import RunSource
+from marginalia_tui.desk.waiting import Waiting, WaitingCalls
 from marginalia_tui.domain.errors import NotFound
-from marginalia_tui.domain.items import Book, Part, Plan
+from marginalia_tui.domain.items import Book, Plan
 from marginalia_tui.services.books import list_books
 from marginalia_tui.services.models import get_model, list_models
 from marginalia_tui.store.space import LIBRARY
@@ -23,8 +24,6 @@ from marginalia_tui.store.store import ReadTx
 from marginalia_tui.studio import Studio
 
 GONE = "(its book is gone)"
-LONGEST_UUID = 64
-"""Characters; what is longer names no part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +47,6 @@ class AgentLine:
     """Tokens that fit; 0 is not known."""
     changed: str
     run: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A call that waits for the author: its command, and its arguments, parts by their titles."""
-
-    call: str
-    command: str
-    arguments: tuple[tuple[str, str], ...]
-    place: int
-    """Its number among the calls of the last answer, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +103,7 @@ class RunsDesk:
         self._studio = studio
         self.drafts: dict[str, str] = {}
         """Run -> what the author wrote to its agent and has not sent."""
+        self._waiting = WaitingCalls(studio)
 
     # Agents
 
@@ -212,7 +201,7 @@ class RunsDesk:
             plan = tx.space(found.space).find(Plan, run) if found.space is not None else None
             steps = orjson.loads(plan.steps) if plan else []
             queued = [QueuedLine(each.id, each.text) for each in inbox.queued(tx, run) if each.of_author]
-            waiting = [_waiting(tx, found, each) for each in approvals.pending(tx, run)]
+            waiting = self._waiting.read(tx, found)
         return RunView(
             uuid=run,
             agent=found.agent_name,
@@ -229,7 +218,7 @@ class RunsDesk:
             cost=found.cost,
             plan=tuple((step["status"], step["step"]) for step in steps),
             queued=tuple(queued),
-            waiting=tuple(waiting),
+            waiting=self._waiting.with_changes(found, waiting),
             here=worker is not None,
             heard=heard,
         )
@@ -295,28 +284,3 @@ def _cap(tx: ReadTx, agent: AgentDefinition) -> int:
         return context_cap(agent, get_model(tx, agent.model))
     except NotFound:
         return agent.context_cap
-
-
-def _waiting(tx: ReadTx, run: Run, asked: approvals.Approval) -> Waiting:
-    names = _names(tx, run, asked.arguments)
-    arguments = tuple((name, _words(value, names)) for name, value in asked.arguments.items())
-    # The ids of calls are the studio's own: `call_<ordinal>_<place>`.
-    return Waiting(asked.call, asked.command, arguments, int(asked.call.rpartition("_")[2]))
-
-
-def _names(tx: ReadTx, run: Run, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """The parts that are named in arguments -> what a person calls them."""
-    values = [each for value in arguments.values() for each in (value if isinstance(value, list) else [value])]
-    if run.space is None:
-        return {}
-    uuids = [value for value in values if isinstance(value, str) and len(value) <= LONGEST_UUID]
-    found = tx.space(run.space).get_many(Part, uuids)
-    return {uuid: part.title or f"a part that begins {part.text[:40]!r}" for uuid, part in found.items()}
-
-
-def _words(value: Any, names: Mapping[str, str]) -> str:
-    if isinstance(value, list):
-        return ", ".join(_words(each, names) for each in value)
-    if isinstance(value, str):
-        return names.get(value, value)
-    return orjson.dumps(value).decode()

@@ -9,15 +9,18 @@ import orjson
 from marginalia_tui.agent import agents, approvals, inbox, transcript
 from marginalia_tui.agent.export import rows_markdown
 from marginalia_tui.agent.follow import follow
+from marginalia_tui.agent.foresight import argument_words, foresee
 from marginalia_tui.agent.merge.model import Picks, split_pick
 from marginalia_tui.agent.merge.report import to_json, to_text
 from marginalia_tui.agent.prompt import context_cap
 from marginalia_tui.agent.runs import Run, find_run, get_run, list_runs
 from marginalia_tui.agent.transcript import Entry
+from marginalia_tui.desk.waiting import lines_of
 from marginalia_tui.domain.errors import Busy, Invalid, NotFound
 from marginalia_tui.domain.items import Book, Plan
 from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.headless import seen
 from marginalia_tui.headless.output import facts, print_json, print_text, say, table
 from marginalia_tui.headless.stream import Stream, work_to_rest
@@ -183,12 +186,27 @@ def _show_run(studio: Studio, run: str, options: argparse.Namespace) -> int:
     with studio.store.read() as tx:
         found = get_run(tx, run)
         row = run_row(tx, found)
+    for call in row["pending_approvals"]:
+        call.update(_would_do(studio, found, call["command"], call["arguments"]))
     if options.json:
         print_json(row)
     else:
-        plan = row.pop("plan")
+        plan, waiting = row.pop("plan"), row.pop("pending_approvals")
         print_text(facts({**row, "plan": [f"{step['status']}: {step['step']}" for step in plan]}))
+        for call in waiting:
+            print_text(f"waits for your word: {call['call']}  {call['command']}")
+            told = [f"{name}: {visible_line(value)}" for name, value in call["named"].items()]
+            told += [f"can't be made as it is: {call['problem']}"] if call["problem"] else []
+            print_text("\n".join(f"  {line}" for line in [*told, *call["changes"]]))
     return exit_code(found.status)
+
+
+def _would_do(studio: Studio, run: Run, command: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """What a call that waits is given, items by their titles, and what it would change."""
+    with studio.store.read() as tx:
+        named = dict(argument_words(tx, run, arguments))
+    foresight = foresee(studio.store, studio.dispatcher, run, command, arguments)
+    return {"named": named, "changes": lines_of(foresight), "problem": foresight.problem or None}
 
 
 def _show(studio: Studio, options: argparse.Namespace) -> int:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from marginalia_tui.desk.opening import Desk
     from marginalia_tui.desk.runs import RunView
     from marginalia_tui.desk.transcripts import RunSource
+    from marginalia_tui.desk.waiting import Waiting
     from marginalia_tui.store.bus import Touched
 
 LONG = 8_000
@@ -48,6 +49,7 @@ class ConsoleScreen(BaseScreen):
         Binding("y", "approve", "allow", id="console.approve"),
         Binding("Y", "approve_always", "allow always", id="console.approve_always"),
         Binding("d", "deny", "refuse", id="console.deny"),
+        Binding("w", "look", "what it would change", id="console.look", show=False),
         Binding("tab", "switch_focus", "write", show=False, id="console.box"),
         Binding("i", "switch_focus", "write", id="console.write", key_display="Tab"),
         Binding("v", "review", "review", id="console.review"),
@@ -217,6 +219,7 @@ class ConsoleScreen(BaseScreen):
             "approve": bool(view.waiting),
             "approve_always": bool(view.waiting),
             "deny": bool(view.waiting),
+            "look": bool(view.waiting),
             "pause": view.status in runwords.PAUSABLE,
             "pause_now": view.status in ("RUNNING", "PAUSING"),
             "resume": view.status in runwords.RESUMABLE,
@@ -269,6 +272,21 @@ class ConsoleScreen(BaseScreen):
         """Refuses it, with a reason."""
         if self.view and self.view.waiting:
             self.do(self._deny(self.view.waiting[0].call))
+
+    def action_look(self) -> None:
+        """Shows all that it would change."""
+        if self.view and self.view.waiting:
+            self.do(self._look(self.view.waiting[0], self.view.agent))
+
+    async def _look(self, waiting: "Waiting", agent: str) -> None:
+        from marginalia_tui.screens.approval import ApprovalScreen, keys_of
+
+        answer = await self.host.ask(ApprovalScreen(waiting, agent, keys_of(self.host)))
+        if answer == "refuse":
+            await self._deny(waiting.call)
+        elif answer is not None:
+            always = answer == "always"
+            await self.call(lambda: self.desk.runs.decide(self.run, waiting.call, approve=True, always=always))
 
     async def _deny(self, call: str) -> None:
         from marginalia_tui.widgets.dialogs import Ask

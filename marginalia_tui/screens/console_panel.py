@@ -12,12 +12,15 @@ from marginalia_tui.domain.visible import visible, visible_line
 from marginalia_tui.widgets.text import crop
 
 if TYPE_CHECKING:
-    from marginalia_tui.desk.runs import RunView, Waiting
+    from marginalia_tui.desk.runs import RunView
+    from marginalia_tui.desk.waiting import Waiting
 
 QUEUED = 3
 """Messages that are shown; the others are told by their number."""
-LINES = 4
+LINES = 2
 """Lines of one argument of a call that waits; the call stands unfolded in the transcript."""
+CHANGES = 5
+"""Lines of what it would change."""
 PLAN_LINES = 8
 SIGNS = {"pending": "[ ]", "in_progress": "[>]", "done": "[x]"}
 
@@ -42,19 +45,28 @@ def panel_lines(view: "RunView", key: KeyOf) -> list[tuple[str, str]]:
 
 def _asked(call: "Waiting", count: int, key: KeyOf) -> list[tuple[str, str]]:
     more = f" (1 of {count})" if count > 1 else ""
-    lines = [("attention", f"{call.command} asks for your word{more}")]
+    ways = (
+        (key("console.approve"), "allows it"),
+        (key("console.approve_always"), "allows it for the run"),
+        (key("console.deny"), "refuses it"),
+        (key("console.look"), "shows all of it"),
+    )
+    lines = [
+        ("attention", f"{call.command} asks for your word{more}"),
+        ("muted", "   ".join(f"{name} {words}" for name, words in ways if name)),
+    ]
     for name, value in call.arguments:
         first, *rest = value.split("\n")
         lines.append(("plain", f"  {name}: {visible_line(first)}"))
         lines.extend(("plain", f"    {visible_line(line)}") for line in rest[: LINES - 1])
         if len(rest) >= LINES:
             lines.append(("muted", f"    … {len(rest) - LINES + 1:,} more lines, unfolded above"))
-    ways = (
-        (key("console.approve"), "allows it"),
-        (key("console.approve_always"), f"allows every {call.command} of this run"),
-        (key("console.deny"), "refuses it"),
-    )
-    return [*lines, ("muted", "   ".join(f"{name} {words}" for name, words in ways if name))]
+    lines.extend(("plain", f"  {visible_line(line)}") for line in call.changes[:CHANGES])
+    if call.problem:
+        lines.append(("attention", f"  It can't be made as it is: {visible_line(call.problem)}"))
+    if len(call.changes) > CHANGES:
+        lines.append(("muted", f"  … {len(call.changes) - CHANGES:,} more changes"))
+    return lines
 
 
 def _rest(view: "RunView", key: KeyOf) -> list[str]:

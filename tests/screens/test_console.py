@@ -10,6 +10,7 @@ import pytest
 from marginalia_tui.agent import inbox
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.screens.agents import AgentsScreen
+from marginalia_tui.screens.approval import ApprovalScreen
 from marginalia_tui.screens.console import ConsoleScreen
 from marginalia_tui.screens.console_panel import plan_now, plan_text
 from marginalia_tui.screens.decide import Decide
@@ -26,7 +27,7 @@ REPLACE = (
     calls(("replace-part-text", {"part": "h:m1", "text": "All new.\nAnd more."})),
     calls(("finish", {"report": "Replaced."})),
 )
-ASKING: dict[str, Any] = {"destructive": "ask", "commands": "all"}
+ASKING: dict[str, Any] = {"destructive": "ask", "commands": ("list-parts", "replace-part-text")}
 
 
 def _panel(console: ConsoleScreen) -> str:
@@ -143,7 +144,7 @@ def test_a_question_is_answered_in_the_box(home: Path) -> None:
             assert str(console.box.placeholder).startswith("Answer the agent")
             await _say(rig, console, "British.")
             await status(rig, console, "DONE")
-            assert server.chats[1].messages[-1]["content"] == "British."
+            assert server.chats[1].messages[-1]["content"].startswith("British.")
             assert rig.sees("author  British.")
             assert not console.box.has_focus
 
@@ -175,11 +176,17 @@ def test_a_call_that_waits_is_shown_whole_and_made_when_it_is_allowed(home: Path
             await status(rig, console, "WAITING_APPROVAL")
             assert _panel(console).split("\n") == [
                 "replace-part-text asks for your word",
+                "y allows it   Y allows it for the run   d refuses it   w shows all of it",
                 "  part: Chapter 1",
                 "  text: All new.",
                 "    And more.",
-                "y allows it   Y allows every replace-part-text of this run   d refuses it",
+                "  changes part Chapter 1: text [-There sat teh cat.-]{+All new.␤And more.+}",
             ]
+            await rig.press("w")
+            await rig.reach(ApprovalScreen)
+            assert rig.sees("Corrector asks: Replace the text of a part (replace-part-text)")
+            assert rig.sees("[-There sat teh cat.-]{+All new.¶+}")
+            await rig.press("escape")
             assert rig.sees("text: All new.")
             assert rig.sees("no result yet")
             assert texts_of(rig, book, run_of(rig, console.run).copy)[0] == "There sat teh cat."
@@ -217,6 +224,8 @@ def test_a_call_is_refused_with_a_reason(home: Path) -> None:
             await rig.reach(Ask)
             await rig.press("escape")
             assert run_of(rig, console.run).status is RunStatus.WAITING_APPROVAL
+            await rig.press("w")
+            await rig.reach(ApprovalScreen)
             await rig.press("d")
             await rig.reach(Ask)
             await rig.write("Keep my words.")
