@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from marginalia_tui.agent import approvals, findings, manual, transcript
+from marginalia_tui.agent import approvals, earlier, findings, manual, transcript
 from marginalia_tui.agent.handles import Handles
 from marginalia_tui.agent.prompt import context_cap
 from marginalia_tui.agent.runs import Run, get_run
@@ -20,6 +20,7 @@ from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import (
     ASK_USER,
     FINISH,
+    READ_EARLIER,
     READ_MANUAL_PAGE,
     REPORT,
     REQUEST_COMPACTION,
@@ -49,6 +50,9 @@ from marginalia_tui.store.spaces import changed_anything
 from marginalia_tui.store.store import WriteTx
 
 log = logging.getLogger(__name__)
+
+MUCH = 20_000
+"""Characters since a summary that are worth another one; in a small context half of it."""
 
 Effect = Callable[[WriteTx], str]
 """Writes, and gives the text of the result."""
@@ -217,7 +221,12 @@ class CallMaker:
                 return "The plan is kept." if changed else "The plan is unchanged."
 
             return keep
+        if name == READ_EARLIER:
+            with self._setup.store.read() as tx:
+                earlier_text = earlier.answer(tx, self._run.uuid, arguments)
+            return lambda tx: earlier_text
         if name == REQUEST_COMPACTION:
+            self._check_room_is_needed()
             return lambda tx: "The conversation is summarised now."
         return lambda tx: orjson.dumps(self._status(tx)).decode()
 
@@ -229,6 +238,13 @@ class CallMaker:
             return "The finding is kept for the author."
 
         return keep
+
+    def _check_room_is_needed(self) -> None:
+        """Refuses a summary right after another: a model that asks for one again and again does nothing else."""
+        cap = context_cap(self._setup.agent, self._setup.model)
+        with self._setup.store.read() as tx:
+            if transcript.just_summed_up(tx, self._run.uuid, min(MUCH, 2 * cap) if cap else MUCH):
+                raise Invalid(prompt("compaction-too-soon"))
 
     def _check_something_done(self) -> None:
         """Refuses the first finish of a run that changed nothing: models that can write claim what they did not do."""

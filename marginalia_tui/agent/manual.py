@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from marginalia_tui.agent.tools import READ_MANUAL_PAGE, SEARCH_MANUAL, text_argument
+from marginalia_tui.agent.tools import READ_MANUAL_PAGE, SEARCH_MANUAL, from_argument, text_argument
 from marginalia_tui.commands.registry import nearest
 from marginalia_tui.commands.suites.help import hits_in
 from marginalia_tui.domain.errors import Invalid, NotFound
@@ -23,8 +23,10 @@ def answer(name: str, arguments: Mapping[str, Any]) -> str:
         Invalid, NotFound: the sentence says what would fit.
     """
     if name == SEARCH_MANUAL:
-        return search_manual(text_argument(SEARCH_MANUAL, "query", arguments), _from(SEARCH_MANUAL, arguments))
-    return read_manual_page(text_argument(READ_MANUAL_PAGE, "page", arguments), _from(READ_MANUAL_PAGE, arguments))
+        return search_manual(text_argument(SEARCH_MANUAL, "query", arguments), from_argument(SEARCH_MANUAL, arguments))
+    return read_manual_page(
+        text_argument(READ_MANUAL_PAGE, "page", arguments), from_argument(READ_MANUAL_PAGE, arguments)
+    )
 
 
 def search_manual(query: str, start: int = 1) -> str:
@@ -57,12 +59,3 @@ def read_manual_page(page: str, start: int = 1) -> str:
     if start - 1 + LINES < len(lines):
         shown.append(f"({len(lines)} lines; go on with from {start + LINES})")
     return "\n".join(shown)
-
-
-def _from(tool: str, arguments: Mapping[str, Any]) -> int:
-    value = arguments.get("from", 1)
-    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 10:
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise Invalid(f"{tool} takes from as a number, 1 or more.")
-    return value

@@ -57,7 +57,7 @@ def pinned(tx: ReadTx, run: Run, rows: Sequence[Entry], cap: int) -> str:
         sections.append(prompt("pinned").format(said=told))
         if waiting := unanswered(rows):
             sections.append(prompt("pinned-open").format(count=waiting))
-    if steps := _plan(tx, run):
+    if steps := shorten_text(_plan(tx, run), room_for(cap)):
         sections.append(prompt("pinned-plan").format(steps=steps))
     return "\n\n".join(sections)
 

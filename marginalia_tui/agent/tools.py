@@ -46,6 +46,7 @@ REQUEST_COMPACTION = "request_compaction"
 REPORT = "report"
 SEARCH_MANUAL = "search_manual"
 READ_MANUAL_PAGE = "read_manual_page"
+READ_EARLIER = "read_earlier"
 _FROM = {"type": "integer", "minimum": 1, "description": "Where to go on; 1 without it."}
 
 RUN_TOOLS: dict[str, Tool] = {
@@ -108,6 +109,16 @@ RUN_TOOLS: dict[str, Tool] = {
             {
                 "type": "object",
                 "properties": {"focus": {**_TEXT, "description": "What must not be lost."}},
+                "required": [],
+                "additionalProperties": False,
+            },
+        ),
+        Tool(
+            READ_EARLIER,
+            "Reads what was said and done before the summary that this conversation begins with.",
+            {
+                "type": "object",
+                "properties": {"find": {**_TEXT, "description": "Words that it has; all without them."}, "from": _FROM},
                 "required": [],
                 "additionalProperties": False,
             },
@@ -190,6 +201,20 @@ def text_argument(tool: str, name: str, arguments: Mapping[str, Any]) -> str:
     return text.strip()
 
 
+def from_argument(tool: str, arguments: Mapping[str, Any]) -> int:
+    """The number from which a tool goes on.
+
+    Raises:
+        Invalid: it is none.
+    """
+    value = arguments.get("from", 1)
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 10:
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise Invalid(f"{tool} takes from as a number, 1 or more.")
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class AddedTool:
     """A tool that an extension brings. It reads; what changes a book is a command."""
@@ -219,6 +244,7 @@ class ToolSet:
         """The tools that change nothing."""
         return frozenset(name for name, command in self.commands.items() if command.read_only) | {
             GET_RUN_STATUS,
+            READ_EARLIER,
             SEARCH_MANUAL,
             READ_MANUAL_PAGE,
             *self.added,

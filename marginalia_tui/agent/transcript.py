@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import orjson
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import Row, case, func, insert, select, update
 
 from marginalia_tui.domain.chat import Answer, Call, Message, Telemetry
 from marginalia_tui.llm.calls import read_arguments
@@ -229,6 +229,16 @@ def replace_by_summary(
         .values(compacted=1)
     )
     return entry
+
+
+def just_summed_up(tx: ReadTx, run: str, size: int) -> bool:
+    """Whether what a model reads begins with a summary, and has less than `size` characters behind it."""
+    message = tables.message.c
+    length = func.length(message.text) + func.length(message.calls)
+    behind = func.sum(case((message.summary == 0, length), else_=0))
+    here = (message.run == run, message.thread == MAIN, message.compacted == 0)
+    summaries, characters = tx.connection.execute(select(func.sum(message.summary), behind).where(*here)).one()
+    return bool(summaries) and characters < size
 
 
 def summed_up_often(tx: ReadTx, run: str, answers: int, summaries: int) -> bool:

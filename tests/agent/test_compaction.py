@@ -10,6 +10,7 @@ from marginalia_tui.agent import compaction, context
 from marginalia_tui.agent.agents import define_agent
 from marginalia_tui.agent.context import Fill
 from marginalia_tui.agent.definition import AgentDefinition
+from marginalia_tui.agent.pinned import Said, said_text
 from marginalia_tui.agent.runs import set_context
 from marginalia_tui.agent.transcript import Entry
 from marginalia_tui.domain.chat import Message
@@ -305,3 +306,42 @@ def test_f16_a_summary_is_there_with_the_marks_of_its_rows_or_not_at_all(
         assert [row.compacted for row in made.entries(run)] == [
             row.ordinal < summary.ordinal for row in made.entries(run)
         ]
+
+
+def test_f14_what_was_summarised_can_be_read_again_and_is_not_summarised_again_at_once(store: Store) -> None:
+    story = Story(
+        [
+            calls(("read_earlier", {})),
+            append(1),
+            compact_now(),
+            compact_now(),
+            calls(("read_earlier", {"find": "HARBOUR"}), ("read_earlier", {"from": 2})),
+            calls(("read_earlier", {"find": "100 %"})),
+            calls(("read_earlier", {"find": 3})),
+            calls(("read_earlier", {"from": 99})),
+            finish(),
+        ],
+        [text("Rain.")],
+    )
+    with ScriptedServer(story) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start(message="Append rain.")
+        assert made.rest(run).status is RunStatus.DONE
+        answers = made.results(run)
+        assert [ok for ok, _ in answers] == [False, True, True, False, True, True, False, False, False, True]
+        assert "Nothing was summarised yet" in answers[0][1]
+        assert "moment ago" in answers[3][1]
+        assert answers[4][1].startswith('4 you: [{"id":"call_3_0","name":"append-to-part"')
+        assert "harbour" in answers[4][1]
+        assert answers[5][1].startswith("2 you: [")
+        assert "1 said to you" not in answers[5][1]
+        assert "3 result: Error: Nothing was summarised yet" in answers[5][1]
+
+
+def test_what_the_author_said_is_bounded_and_the_first_and_the_newest_stay() -> None:
+    said = [Said(f"Word {number}. " + "x" * 300) for number in range(20)]
+    told = said_text(said, 2_000)
+    assert [f"Word {number}." in told for number in (0, 1, 14, 15, 19)] == [True, False, False, True, True]
+    assert "14 of the author's messages are left out" in told
+    assert len(told) < 2_400
+    assert len(said_text([Said("y" * 50_000)] * 3, 2_000)) < 13_000
+    assert said_text([], 2_000) == ""
