@@ -44,6 +44,8 @@ log = logging.getLogger(__name__)
 
 PARK_SECONDS = 5.0
 """How long the end waits for the runs to be parked."""
+HAND_OVER_SECONDS = 25.0
+"""How much longer it waits when the runs are to go on without a terminal: a process has to start for them."""
 TWICE_SECONDS = 2.0
 TERMINAL_SECONDS = 1.0
 """How often it is looked whether the terminal is still there."""
@@ -137,6 +139,7 @@ class MarginaliaApp(NewsHost):
         Binding("question_mark,f1", "help", "help", id="app.help"),
         Binding("q", "quit", "quit", id="app.quit"),
         Binding("ctrl+q", "quit", "quit, where q is typed", show=False, id="app.quit_always"),
+        Binding("Q", "quit_working", "Quit; the agents work on", show=False, id="app.quit_working"),
     ]
 
     def __init__(
@@ -159,6 +162,8 @@ class MarginaliaApp(NewsHost):
         self._ended = threading.Event()
         self._interrupted_at = 0.0
         self._signalled = False
+        self._works_on = False
+        """Whether the runs are to go on when the studio is closed."""
         self._unsubscribe: Callable[[], None] | None = None
         self._opening = True
         self._early: list[events.Key] = []
@@ -294,6 +299,7 @@ class MarginaliaApp(NewsHost):
             yield SystemCommand(f"Open {added.title}", "A screen of an extension", partial(self._open_added, added))
         yield SystemCommand("Help", "The keys of this screen, and the manual", self.action_help)
         yield SystemCommand("Quit", "Parks the runs and closes the studio", lambda: self.leave(0))
+        yield SystemCommand("Quit, the agents work on", "Their runs need no terminal", self.action_quit_working)
 
     def _open_added(self, added: "AddedScreen") -> None:
         self.push_screen(added.make())
@@ -305,6 +311,11 @@ class MarginaliaApp(NewsHost):
 
     async def action_quit(self) -> None:
         """Parks the runs and ends."""
+        self.leave(0)
+
+    def action_quit_working(self) -> None:
+        """Ends; the runs go on without a terminal."""
+        self._works_on = True
         self.leave(0)
 
     def action_help_quit(self) -> None:
@@ -327,14 +338,18 @@ class MarginaliaApp(NewsHost):
     async def _leave(self, code: int) -> None:
         self.forget_questions()
         try:
-            async with asyncio.timeout(PARK_SECONDS):
+            async with asyncio.timeout(self._patience()):
                 for stack in list(self._screen_stacks.values()):
                     for screen in stack:
                         if isinstance(screen, BaseScreen):
                             await self._put_away(screen)
                 if self.desk is not None:
                     if self.news and self.news.working:
-                        self.tell("Parking the runs; a few seconds at most.")
+                        self.tell(
+                            "The runs go on without this terminal; a moment."
+                            if self._works_on
+                            else "Parking the runs; a few seconds at most."
+                        )
                     await self.call(self._close)
         except TimeoutError:
             log.warning("the studio was not closed in time")
@@ -355,14 +370,17 @@ class MarginaliaApp(NewsHost):
         if self._unsubscribe is not None:
             self._unsubscribe()
         if self.desk is not None:
-            self.desk.close()
+            self.desk.close(keep_working=self._works_on)
+
+    def _patience(self) -> float:
+        return PARK_SECONDS + (HAND_OVER_SECONDS if self._works_on else 0.0)
 
     def end(self) -> None:
         """After the app has ended, however it did: parks what is not parked yet, 5 s at most."""
         self.forget_questions()
         closing = threading.Thread(target=self._close, name="marginalia-close", daemon=True)
         closing.start()
-        closing.join(PARK_SECONDS)
+        closing.join(self._patience())
         self._ended.set()
 
     def caught(self, number: int, _frame: object) -> None:
@@ -375,13 +393,15 @@ class MarginaliaApp(NewsHost):
             # A terminal that closes sends its signal twice; the first one is being seen to.
             return
         self._signalled = True
+        if number == signal.SIGHUP and self.desk is not None:
+            self._works_on = self._works_on or self.desk.studio.settings.keep_working
         code = 128 + number
         threading.Thread(target=self._end_without_loop, args=[code], name="marginalia-end", daemon=True).start()
         if self._main_loop is not None:
             self._main_loop.call_soon_threadsafe(self.leave, code)
 
     def _end_without_loop(self, code: int) -> None:
-        if not self._ended.wait(PARK_SECONDS + TWICE_SECONDS):
+        if not self._ended.wait(self._patience() + TWICE_SECONDS):
             self.end()
             os._exit(code)
 

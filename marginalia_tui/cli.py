@@ -16,16 +16,9 @@ from typing import NoReturn
 from marginalia_tui import __version__
 from marginalia_tui.domain.errors import MarginaliaError
 from marginalia_tui.domain.paths import typed_path
+from marginalia_tui.headless.signals import catch_signals, signal_behind
 
 DONE, FAILED, USAGE, RESTS = 0, 1, 2, 3
-
-
-class Interrupted(BaseException):
-    """A signal that ends the program: raised in the main thread, exit 128 + its number."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
 
 
 def default_home() -> Path:
@@ -46,28 +39,17 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the program and exits: 0 done, 1 refused or failed, 2 usage, 3 the run waits for the author."""
-    _catch_signals()
+    catch_signals()
     try:
         code = _done(arguments)
     except BaseException as fault:
-        number = _signal_behind(fault)
+        number = signal_behind(fault)
         if number is None:
             raise
         # The interpreter gives signals their defaults back before it ends: the same one again would be the exit code.
         signal.signal(number, signal.SIG_IGN)
         code = 128 + number
     sys.exit(code)
-
-
-def _signal_behind(fault: BaseException | None) -> int | None:
-    """The signal that ended the program: what it was raised in may have wrapped it, as the making of a class does."""
-    while fault is not None:
-        if isinstance(fault, Interrupted):
-            return fault.number
-        if isinstance(fault, KeyboardInterrupt):
-            return signal.SIGINT
-        fault = fault.__cause__
-    return None
 
 
 def _done(arguments: Sequence[str] | None) -> int:
@@ -112,21 +94,6 @@ def _run(options: argparse.Namespace, home: Path) -> int:
     from marginalia_tui.headless.verbs import do
 
     return do(options, home)
-
-
-def _catch_signals() -> None:
-    came: set[int] = set()
-
-    def caught(number: int, _frame: object) -> None:
-        # A terminal that closes sends its signal twice, which is no reason to leave a run half parked; a person who
-        # presses Ctrl+C again has one.
-        if number in came and number != signal.SIGINT:
-            return
-        came.add(number)
-        raise Interrupted(number)
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, caught)
 
 
 if __name__ == "__main__":

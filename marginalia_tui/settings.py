@@ -51,6 +51,8 @@ class Settings(BaseModel):
     """Versions of a part that are listed where the book says nothing; 0: all."""
     backups_kept: Annotated[int, Field(ge=1)] = 5
     """Automatic backups of each book that are kept."""
+    keep_working: bool = False
+    """Whether runs go on without a terminal when it goes away."""
     bell: bool = True
     """Whether the terminal rings when a run needs the author."""
     terminal_notice: Literal["off", "osc9", "osc777"] = "off"

@@ -8,7 +8,7 @@ import threading
 from functools import cached_property
 from pathlib import Path
 
-from marginalia_tui.agent import agents, review
+from marginalia_tui.agent import agents, detached, review
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.runner import Runner, RunnerParts
 from marginalia_tui.agent.webhooks import Webhooks
@@ -102,14 +102,20 @@ class Studio:
         """Whether it is closed, or about to be."""
         return self._closed.is_set()
 
-    def close(self) -> None:
-        """Parks the runs that work here and closes everything; a second time does nothing."""
+    def close(self, *, keep_working: bool = False) -> None:
+        """Parks the runs that work here and closes everything; a second time does nothing.
+
+        Args:
+            keep_working: the runs go on in a process that needs no terminal, when it can be started.
+        """
         if self._closed.is_set():
             return
         self._closed.set()
         if "commands" in self.__dict__:
             self.commands.close()
         if "runner" in self.__dict__:
+            if keep_working:
+                detached.hand_over(self.home, self.runner)
             self.runner.park()
         self._backups.close()
         self._webhooks.close()

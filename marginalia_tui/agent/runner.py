@@ -144,6 +144,15 @@ class Runner:
             Busy: another process works it.
             StatusConflict: it rests for another reason.
         """
+        seen = self.check_work(run)
+        self._go_on(run, (seen.status,), observers, take_over=take_over)
+
+    def check_work(self, run: str) -> Run:
+        """The run, when it can be taken up: see `work`.
+
+        Raises:
+            StatusConflict: it rests for another reason.
+        """
         with self._store.read() as look:
             seen = get_run(look, run)
             left = admission.left_to_work(look, seen)
@@ -154,7 +163,7 @@ class Runner:
                 f"The run is {seen.status.value}: only a run that nobody works is taken up. "
                 "Use `run resume` or `run send`."
             )
-        self._go_on(run, (seen.status,), observers, take_over=take_over)
+        return seen
 
     def send(self, run: str, text: str, *, detach: bool = False, observers: Sequence[Observer] = ()) -> bool:
         """Says something to an agent: a run that works reads it in its next round, one that waits goes on.
@@ -592,6 +601,33 @@ class Runner:
             else:
                 transition(tx, run, RunStatus.PAUSED, expected=(RunStatus.PAUSING,))
         held.release()
+
+    def working(self) -> list[str]:
+        """The runs that are worked here."""
+        with self._lock:
+            return [run for run, worker in self._workers.items() if not worker.done.is_set()]
+
+    def leave(self, runs: Sequence[str], seconds: float) -> Iterator[str]:
+        """Lets go of runs, RUNNING as they are, so that another process takes them up.
+
+        Args:
+            runs: their uuids.
+            seconds: how long an answer or call that goes on may come to its end before it is given up.
+
+        Yields:
+            Each run that is free now. One that comes to its own end meanwhile, or does not end at all, is not.
+        """
+        found = [worker for run in runs if (worker := self.worker(run)) is not None]
+        for worker in found:
+            worker.leave()
+        end = time.monotonic() + seconds
+        for worker in found:
+            if not worker.done.wait(max(0.0, end - time.monotonic())):
+                worker.park()
+        end = time.monotonic() + PARK_SECONDS
+        for worker in found:
+            if worker.done.wait(max(0.0, end - time.monotonic())) and worker.rested is None:
+                yield worker.run
 
     def park(self, seconds: float = PARK_SECONDS) -> None:
         """Has every worker of this process give up what goes on and pause; waits for that, but not for ever."""

@@ -90,6 +90,8 @@ class Worker:
         self._asker = Asker(setup, self.live, self._tell, self._must_end_now)
         self._parking = ""
         """Why the worker is to pause; empty while it is not."""
+        self._leaving = False
+        """Whether another process goes on: the run is let go of as it is, and not paused."""
         self._control = Control()
         self._calling = False
         """Whether a call or a command goes on that can be stopped."""
@@ -128,6 +130,10 @@ class Worker:
         self._parking = reason
         self._control.stop()
         self._asker.look_again()
+
+    def leave(self) -> None:
+        """Lets go of the run at its next stable point, RUNNING as it is: another process takes it up there."""
+        self._leaving = True
 
     def look_again(self) -> None:
         """Something changed: what goes on asks whether it is to go on."""
@@ -208,6 +214,9 @@ class Worker:
         with self._store.read() as tx:
             run, waiting = get_run(tx, self.run), inbox.queued(tx, self.run)
         if run.status is RunStatus.RUNNING and run.epoch == self._lease.epoch:
+            if self._leaving:
+                self._lease.release()
+                raise _Over
             if not self._parking:
                 return run, waiting
             self._change(run, RunStatus.PAUSED, self._parking, wish="parked")
@@ -546,6 +555,8 @@ class Worker:
         if self.rested is not None:
             # Not what the row says: it may go on elsewhere by now.
             self._tell(Rested(self.run, self.rested.value, self._reason or None))
+            return
+        if self._leaving:
             return
         try:
             with self._store.read() as tx:

@@ -63,11 +63,11 @@ class Desk:
         """The author sits before a screen from now on, until `close`."""
         self._presence = Presence(self.studio.home)
 
-    def close(self) -> None:
-        """Parks the runs and closes the studio; a second time does nothing."""
+    def close(self, *, keep_working: bool = False) -> None:
+        """Parks the runs, or has them go on without a terminal, and closes the studio; a second time does nothing."""
         if self._presence is not None:
             self._presence.close()
-        self.studio.close()
+        self.studio.close(keep_working=keep_working)
 
 
 def open_desk(home: Path, pace: float = 40.0) -> Desk:

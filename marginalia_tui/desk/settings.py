@@ -140,6 +140,16 @@ class SettingsDesk:
             Setting(name, section, words, help, _shown(getattr(settings, name)), getattr(defaults, name))
             for name, section, words, help in _ROWS
         ]
+        lasting = Setting(
+            "keep_working",
+            "limits",
+            "Work on without a terminal",
+            "runs go on when their terminal goes away",
+            "yes" if settings.keep_working else "no",
+            False,
+            "boolean",
+            settings.keep_working,
+        )
         notices = [
             Setting(
                 name,
@@ -155,7 +165,7 @@ class SettingsDesk:
             )
             for name, kind, words, help, choices in _NOTICES
         ]
-        return [*numbers, *notices]
+        return [*numbers, lasting, *notices]
 
     def test_webhook(self) -> None:
         """Sends a notice to the address of the settings, and waits for it.

@@ -152,7 +152,9 @@ def _runs(add: Add, verbs: "Group") -> None:
         return verb
 
     work = of_run("work", "take up a run that nobody works")
-    work.add_argument("--take-over", action="store_true", help="take it from a process that hangs")
+    way = work.add_mutually_exclusive_group()
+    way.add_argument("--take-over", action="store_true", help="take it from a process that hangs")
+    way.add_argument("--detached", action="store_true", help="in a process that needs no terminal")
     of_run("attach", "follow a run that another process works")
     send = of_run("send", "say something to the agent")
     send.add_argument("text", metavar="TEXT")

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from marginalia_tui.agent import agents, approvals, inbox, transcript
+from marginalia_tui.agent import agents, approvals, detached, inbox, transcript
 from marginalia_tui.agent.export import rows_markdown
 from marginalia_tui.agent.follow import follow
 from marginalia_tui.agent.foresight import argument_words, foresee
@@ -64,9 +64,37 @@ def _start(studio: Studio, options: argparse.Namespace) -> int:
 
 def _work(studio: Studio, options: argparse.Namespace) -> int:
     run = _named(studio, options)
+    if options.detached:
+        _work_detached(studio, run.uuid)
+        return _show_run(studio, run.uuid, options)
     stream = Stream(as_json=options.json)
     studio.runner.work(run.uuid, take_over=options.take_over, observers=[stream])
     return _worked(studio, run.uuid, stream)
+
+
+def _work_detached(studio: Studio, run: str) -> None:
+    """Has a run be taken up by a process that needs no terminal, and waits until it is.
+
+    Raises:
+        StatusConflict: it rests for a reason.
+        Busy: it is worked by another process, or none was ready in time.
+    """
+    seen = studio.runner.check_work(run)
+    if not lease.is_free(studio.store, run, seen.epoch):
+        raise Busy(f"The run is worked by another process ({seen.worked_by}): `run attach` follows it.")
+    process = detached.start(studio.home, [run])
+    assert process.stdin is not None
+    with process.stdin:
+        ready = detached.is_ready(process)
+    if not ready:
+        process.terminate()
+        raise Busy(f"The process for it does not begin: {studio.home / 'logs'} tells why.")
+
+    def taken_up(now: Run) -> bool:
+        recovered = now.status is RunStatus.PAUSED and now.wish == "recovered"
+        return now.epoch > seen.epoch and not recovered
+
+    studio.runner.wait(run, taken_up, WAIT_SECONDS)
 
 
 def _attach(studio: Studio, options: argparse.Namespace) -> int:

@@ -1,10 +1,12 @@
 """Finds what does a verb, opens the studio for it, and closes it whatever happens."""
 
 import argparse
+import signal
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
+from marginalia_tui.headless.signals import signal_behind
 from marginalia_tui.logs import start_log
 from marginalia_tui.store.schema import prepare_home
 from marginalia_tui.studio import Studio
@@ -49,6 +51,7 @@ def do(options: argparse.Namespace, home: Path) -> int:
     verbs: dict[str, Verb] = import_module(f"marginalia_tui.headless.{_MODULES[options.verb]}").VERBS
     verb = verbs[getattr(options, "action", options.verb)]
     studio = Studio(home, pace=0)
+    hung_up = False
     try:
         if options.verb in ("run", "shell"):
             studio.activity.start()
@@ -57,5 +60,8 @@ def do(options: argparse.Namespace, home: Path) -> int:
             # So that who never opens the app need not count it at each look.
             studio.activity.catch_up_for(COUNT_SECONDS)
         return code
+    except BaseException as fault:
+        hung_up = signal_behind(fault) == signal.SIGHUP
+        raise
     finally:
-        studio.close()
+        studio.close(keep_working=hung_up and studio.settings.keep_working)

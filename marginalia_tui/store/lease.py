@@ -59,6 +59,18 @@ def is_free(store: Store, run: str, epoch: int) -> bool:
         os.close(fd)
 
 
+def wait_until_free(store: Store, run: str, epoch: int) -> None:
+    """Waits until no living process holds the lease of this epoch, however long that takes."""
+    try:
+        fd = os.open(_path(store, run, epoch), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH)
+    finally:
+        os.close(fd)
+
+
 def address(store: Store, run: str, epoch: int) -> str:
     """Where the process that holds the lease of this epoch listens; empty when it does not, or nobody holds it."""
     try:

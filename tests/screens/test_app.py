@@ -6,7 +6,7 @@ import pytest
 from textual.message import Message
 from textual.widgets import Static
 
-from marginalia_tui.agent import runs
+from marginalia_tui.agent import detached, runs
 from marginalia_tui.desk.opening import Desk
 from marginalia_tui.domain.errors import Refused, StoreError
 from marginalia_tui.domain.runs import RunStatus
@@ -117,6 +117,19 @@ def test_quitting_closes_the_studio_and_ends_with_0(home: Path) -> None:
 
     assert play(home, steps).return_code == 0
     assert closed == [True]
+
+
+def test_quitting_so_that_the_agents_work_on(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    handed: list[Path] = []
+    monkeypatch.setattr(detached, "hand_over", lambda home, runner: handed.append(home))
+
+    async def steps(rig: Rig) -> None:
+        assert rig.studio.runner.working() == []
+        await rig.pilot.press("Q")
+        await rig.until(lambda: rig.app._exit)
+
+    assert play(home, steps).return_code == 0
+    assert handed == [home]
 
 
 def test_control_c_twice_quits(home: Path) -> None:
