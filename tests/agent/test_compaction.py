@@ -110,6 +110,9 @@ def test_f15_the_agent_asks_for_it_and_what_the_author_says_meanwhile_follows(st
         made.rest(run)
         made.runner.send(run, "Yes, {always}.")
         assert asked.wait(20)
+        live = made.runner.live(run)
+        assert live is not None
+        assert (live.text, live.note) == ("", "The conversation is being summarised.")
         made.runner.send(run, "And no semicolons.")
         gate.set()
         assert made.rest(run).status is RunStatus.DONE
@@ -345,3 +348,14 @@ def test_what_the_author_said_is_bounded_and_the_first_and_the_newest_stay() -> 
     assert len(told) < 2_400
     assert len(said_text([Said("y" * 50_000)] * 3, 2_000)) < 13_000
     assert said_text([], 2_000) == ""
+
+
+def test_f13_summaries_that_gain_nothing_end_in_a_pause_with_the_reason(store: Store) -> None:
+    story = Story([append(n) for n in range(9)], [text("Rain.")] * 20)
+    fields = {**FEW, "context_cap": 3_200}
+    with ScriptedServer(story) as server, desk(store, server.url, ["One."], **fields) as made:
+        run = made.start()
+        seen = made.rest(run)
+        assert seen.status is RunStatus.PAUSED
+        assert "again and again" in seen.reason
+        assert len(summaries(made, run)) == 3
