@@ -15,6 +15,7 @@ import orjson
 from marginalia_tui.agent import approvals, earlier, findings, manual, transcript
 from marginalia_tui.agent.handles import Handles
 from marginalia_tui.agent.prompt import context_cap
+from marginalia_tui.agent.questions import choices_of
 from marginalia_tui.agent.runs import Run, get_run
 from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import (
@@ -211,6 +212,7 @@ class CallMaker:
             return lambda tx: "The run is finished: the author will review it."
         if name == ASK_USER:
             text_argument(ASK_USER, "question", arguments)
+            choices_of(arguments)
             return lambda tx: "The question is asked: the answer comes as the next message."
         if name == UPDATE_PLAN:
             steps = orjson.dumps(plan_steps(arguments)).decode()

@@ -68,7 +68,15 @@ RUN_TOOLS: dict[str, Tool] = {
             "Asks the author a question and waits for the answer. Only for what you can't settle yourself.",
             {
                 "type": "object",
-                "properties": {"question": {**_TEXT, "description": "The question, in one or two sentences."}},
+                "properties": {
+                    "question": {**_TEXT, "description": "The question, in one or two sentences."},
+                    "choices": {
+                        "type": "array",
+                        "description": "Up to 9 short answers to pick from, if there are such. The author may write "
+                        "another one.",
+                        "items": _TEXT,
+                    },
+                },
                 "required": ["question"],
                 "additionalProperties": False,
             },

@@ -11,6 +11,7 @@ from marginalia_tui.agent import agents, inbox
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.live import LiveAnswer
 from marginalia_tui.agent.prompt import context_cap
+from marginalia_tui.agent.questions import open_choices
 from marginalia_tui.agent.review import REVIEWED
 from marginalia_tui.agent.runs import Run, get_run, latest_runs
 from marginalia_tui.desk.transcripts import RunSource
@@ -79,6 +80,8 @@ class RunView:
     """Status and words of each step."""
     queued: tuple[QueuedLine, ...]
     waiting: tuple[Waiting, ...]
+    choices: tuple[str, ...]
+    """The answers that its question proposes."""
     here: bool
     """Whether this process works it."""
     heard: bool
@@ -202,6 +205,7 @@ class RunsDesk:
             steps = orjson.loads(plan.steps) if plan else []
             queued = [QueuedLine(each.id, each.text) for each in inbox.queued(tx, run) if each.of_author]
             waiting = self._waiting.read(tx, found)
+            choices = open_choices(tx, found)
         return RunView(
             uuid=run,
             agent=found.agent_name,
@@ -219,6 +223,7 @@ class RunsDesk:
             plan=tuple((step["status"], step["step"]) for step in steps),
             queued=tuple(queued),
             waiting=self._waiting.with_changes(found, waiting),
+            choices=choices,
             here=worker is not None,
             heard=heard,
         )

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from marginalia_tui.agent import agents, transcript
+from marginalia_tui.agent.questions import choices_of
 from marginalia_tui.agent.runs import get_run
 from marginalia_tui.agent.tools import ASK_USER, FINISH, UPDATE_PLAN
-from marginalia_tui.domain.errors import NotFound
+from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.sentences import counted
 from marginalia_tui.llm.calls import read_arguments
 from marginalia_tui.studio import Studio
@@ -100,7 +101,13 @@ def _unmarked(row: transcript.Entry, results: Mapping[str | None, transcript.Ent
     if message.role == "assistant":
         calls = tuple(_call(call.name, call.arguments, results.get(call.id)) for call in message.calls)
         flag = "cut off" if row.notice == "cut" else ""
-        return Entry(row.uuid, "agent", _words(message.text, calls), calls, message.reasoning, row.created, flag)
+        # What the last calls say is read in the words; their acknowledgement tells nobody anything.
+        shown = len(calls)
+        while shown and calls[shown - 1].ok and _said(calls[shown - 1]):
+            shown -= 1
+        return Entry(
+            row.uuid, "agent", _words(message.text, calls), calls[:shown], message.reasoning, row.created, flag
+        )
     if row.notice == "start" and task:
         # What stands there is said to the model; what the author asked for is the task.
         return Entry(row.uuid, "author", task, created=row.created)
@@ -142,4 +149,12 @@ def _said(call: EntryCall) -> str:
     """What a call says to the author; a refused one says nothing."""
     if call.name not in _SAID or call.ok is False:
         return ""
-    return str((read_arguments(call.arguments) or {}).get(_SAID[call.name], "")).strip()
+    arguments = read_arguments(call.arguments) or {}
+    said = str(arguments.get(_SAID[call.name], "")).strip()
+    if not said or call.name != ASK_USER:
+        return said
+    try:
+        choices = choices_of(arguments)
+    except Invalid:
+        return said
+    return "\n".join([said, *(f"  {number}  {each}" for number, each in enumerate(choices, start=1))])

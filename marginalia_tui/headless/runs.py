@@ -13,6 +13,7 @@ from marginalia_tui.agent.foresight import argument_words, foresee
 from marginalia_tui.agent.merge.model import Picks, split_pick
 from marginalia_tui.agent.merge.report import to_json, to_text
 from marginalia_tui.agent.prompt import context_cap
+from marginalia_tui.agent.questions import open_choices
 from marginalia_tui.agent.runs import Run, find_run, get_run, list_runs
 from marginalia_tui.agent.transcript import Entry
 from marginalia_tui.desk.waiting import lines_of
@@ -214,6 +215,8 @@ def _show_run(studio: Studio, run: str, options: argparse.Namespace) -> int:
     with studio.store.read() as tx:
         found = get_run(tx, run)
         row = run_row(tx, found)
+        if choices := open_choices(tx, found):
+            row["choices"] = list(choices)
     for call in row["pending_approvals"]:
         call.update(_would_do(studio, found, call["command"], call["arguments"]))
     if options.json:

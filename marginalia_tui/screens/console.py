@@ -58,6 +58,10 @@ class ConsoleScreen(BaseScreen):
         Binding("Z", "pause_now", "pause now", id="console.pause_now", show=False),
         Binding("c", "cancel_queued", "take back", id="console.cancel"),
         Binding("f", "force", "say it now", id="console.force"),
+        *(
+            Binding(str(number), f"choose({number})", "take an answer", id="console.choose", show=False)
+            for number in range(1, 10)
+        ),
         Binding("K", "stop", "stop", id="console.stop"),
         Binding("D", "discard", "discard", id="console.discard", show=False),
         Binding("g", "finish", "it is done", id="console.finish", show=False),
@@ -140,7 +144,7 @@ class ConsoleScreen(BaseScreen):
             self._feed.settle(first)
         self._show(view)
         self._unfold_waiting(view, source)
-        if first_time and view.status == "IDLE" and self.transcript.has_focus:
+        if first_time and view.status == "IDLE" and not view.choices and self.transcript.has_focus:
             self.box.focus()
         if view.attention and self.app.screen is self:
             await self.call(desk.runs.acknowledge, self.run)
@@ -230,6 +234,7 @@ class ConsoleScreen(BaseScreen):
             "plan": bool(view.plan),
             "cancel_queued": bool(view.queued),
             "force": bool(view.queued),
+            "choose": bool(parameters) and isinstance(parameters[0], int) and parameters[0] <= len(view.choices),
             "switch_focus": not self.box.disabled,
         }
         return allowed.get(action, True)
@@ -349,6 +354,11 @@ class ConsoleScreen(BaseScreen):
         if self.view and self.view.queued:
             newest = self.view.queued[-1]
             self.do(self._cancel_queued(newest.id, newest.text))
+
+    def action_choose(self, number: int) -> None:
+        """Answers with one of the proposed answers."""
+        if self.view and number <= len(self.view.choices):
+            self.do(self._send(self.view.choices[number - 1]))
 
     def action_force(self) -> None:
         """Has what goes on cut off, so that what waits is read now."""

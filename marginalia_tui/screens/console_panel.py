@@ -73,8 +73,13 @@ def _rest(view: "RunView", key: KeyOf) -> list[str]:
     """Why a run does not work, and what lets it go on."""
     review, resume, box = key("console.review"), key("console.resume"), key("console.box")
     answer = f": {box}, write, Enter" if box else ""
+    if view.choices:
+        answer = f": {'1' if len(view.choices) == 1 else f'1 to {len(view.choices)}'} picks one, or {box}, write, Enter"
     lines = {
-        "IDLE": [f"It waits for your answer{answer}."],
+        "IDLE": [
+            f"It waits for your answer{answer}.",
+            *(f"  {number}  {visible_line(each)}" for number, each in enumerate(view.choices, start=1)),
+        ],
         "PAUSED": [view.reason or "It is paused.", f"{resume} lets it go on, as does a message."],
         "STOPPED_KEPT": ["It was stopped; what it did is kept.", f"{review} reviews it, {resume} lets it go on."],
         "FAILED": [view.reason or "It failed.", f"{review} reviews what it did so far, {resume} tries again."],

@@ -75,7 +75,7 @@ def test_a_call_is_unfolded_with_its_arguments_and_its_result(home: Path) -> Non
         async def steps(rig: Rig) -> None:
             console = await start(rig)
             await status(rig, console, "DONE")
-            await rig.press("p", "p", "p", "enter")
+            await rig.press("p", "p", "enter")
             assert rig.sees("old: teh cat")
             assert rig.sees('"result": "changed"')
             await rig.press("enter")
@@ -133,19 +133,32 @@ def test_a_message_that_was_delivered_meanwhile_is_not_taken_back(home: Path, mo
 
 
 def test_a_question_is_answered_in_the_box(home: Path) -> None:
-    with ScriptedServer([calls(("ask_user", {"question": "British or American?"})), *FIXED]) as server:
+    asked = {"question": "British or American?", "choices": ["British.", "American."]}
+    again = {"question": "And dashes?"}
+    with ScriptedServer([calls(("ask_user", asked)), calls(("ask_user", again)), *FIXED]) as server:
         agent_home(home, server.url)
 
         async def steps(rig: Rig) -> None:
             console = await start(rig)
             await status(rig, console, "IDLE")
             assert sum("British or American?" in line for line in rig.lines()) == 1
-            assert _panel(console) == "It waits for your answer: Tab, write, Enter."
-            assert str(console.box.placeholder).startswith("Answer the agent")
-            await _say(rig, console, "British.")
-            await status(rig, console, "DONE")
+            assert _panel(console).split("\n") == [
+                "It waits for your answer: 1 to 2 picks one, or Tab, write, Enter.",
+                "  1  British.",
+                "  2  American.",
+            ]
+            await rig.press("3", "1")
+            await rig.until(lambda: _panel(console) == "It waits for your answer: Tab, write, Enter.")
             assert server.chats[1].messages[-1]["content"].startswith("British.")
-            assert rig.sees("author  British.")
+            assert str(console.box.placeholder).startswith("Answer the agent")
+            await _say(rig, console, "Short ones.")
+            await status(rig, console, "DONE")
+            assert server.chats[2].messages[-1]["content"].startswith("Short ones.")
+            # Questions and answers stay where they were; no acknowledgement is shown.
+            lines = "\n".join(line.strip() for line in rig.lines())
+            assert lines.index("British or American?") < lines.index("2  American.") < lines.index("author  British.")
+            assert lines.index("author  British.") < lines.index("And dashes?") < lines.index("author  Short ones.")
+            assert "ask_user" not in lines
             assert not console.box.has_focus
 
         play(home, steps)
