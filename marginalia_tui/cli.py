@@ -5,6 +5,7 @@ that `--help` is instant.
 """
 
 import argparse
+import gc
 import io
 import os
 import signal
@@ -40,6 +41,8 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs the program and exits: 0 done, 1 refused or failed, 2 usage, 3 the run waits for the author."""
     catch_signals()
+    # What a start imports stays: with the limit as it is, the collector would look through it three hundred times.
+    gc.set_threshold(50_000)
     try:
         code = _done(arguments)
     except BaseException as fault:

@@ -72,3 +72,4 @@ def store(new_home: NewHome, tmp_path: Path) -> Iterator[Store]:
 def pytest_collection_finish() -> None:
     """What was imported so far stays: the collector of garbage need not look through it again and again."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)

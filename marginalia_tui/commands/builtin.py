@@ -1,5 +1,7 @@
 """The registry as it ships."""
 
+from functools import cache
+
 from marginalia_tui.commands.registry import Registry
 from marginalia_tui.commands.suites import (
     annotate,
@@ -34,13 +36,18 @@ from marginalia_tui.commands.suites import (
 )
 
 
+@cache
+def _shipped() -> Registry:
+    registry = Registry()
+    registry.register_shipped(read, search, search_library, edit, replace, structure, book, help)
+    registry.register_shipped(folders, booksettings, trash, backups, book_files)
+    registry.register_shipped(summaries, reshape, images)
+    registry.register_shipped(statistics)
+    registry.register_shipped(annotations, annotate, history, compare, blame)
+    registry.register_shipped(lore_read, lore_preview, lore_write, lorebooks, lore_replace, lore_shelf, lore_files)
+    return registry
+
+
 def builtin_registry() -> Registry:
     """A new registry with the suites of the studio."""
-    registry = Registry()
-    registry.register(read, search, search_library, edit, replace, structure, book, help)
-    registry.register(folders, booksettings, trash, backups, book_files)
-    registry.register(summaries, reshape, images)
-    registry.register(statistics)
-    registry.register(annotations, annotate, history, compare, blame)
-    registry.register(lore_read, lore_preview, lore_write, lorebooks, lore_replace, lore_shelf, lore_files)
-    return registry
+    return _shipped().copy()

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -22,7 +23,16 @@ from pydantic import BeforeValidator, ConfigDict, Field, create_model
 from pydantic.alias_generators import to_camel
 
 from marginalia_tui.commands.context import Context, Effect
-from marginalia_tui.commands.definition import CommandDefinition, Form, Param, Parameter, Severity, Work, field_of
+from marginalia_tui.commands.definition import (
+    CommandDefinition,
+    Form,
+    Param,
+    Parameter,
+    Severity,
+    Shape,
+    Work,
+    field_of,
+)
 from marginalia_tui.commands.results import Result
 from marginalia_tui.domain.errors import Invalid
 
@@ -117,14 +127,26 @@ def define(*functions: Callable[..., object]) -> CommandDefinition:
     Raises:
         Invalid: one is no command or not complete, or they do not go together; the sentence says it.
     """
+    definition = outline(*functions)
+    _check_apart(definition.name, definition.forms)
+    if definition.for_model and all(each.rest for each in definition.forms):
+        raise Invalid(
+            f"The command {definition.name} takes anything, so no agent can be given it: leave out for_model."
+        )
+    return definition
+
+
+def outline(*functions: Callable[..., object]) -> CommandDefinition:
+    """The same where the functions are known to be complete: what a form takes is read when it is first asked for.
+
+    Raises:
+        Invalid: one is no command, or its texts are not complete.
+    """
     declared = _declared(functions[0])
     for other in map(_declared, functions[1:]):
         _check_same(declared, other)
     _check_texts(declared, _first_paragraph(functions[0]))
     forms = tuple(_form(declared, function) for function in functions)
-    _check_apart(declared.name, forms)
-    if declared.for_model and all(each.rest for each in forms):
-        raise Invalid(f"The command {declared.name} takes anything, so no agent can be given it: leave out for_model.")
     return CommandDefinition(
         name=declared.name,
         title=declared.title,
@@ -192,6 +214,12 @@ def _form(declared: _Declared, function: Callable[..., object]) -> Form:
     description = _first_paragraph(function)
     if not description:
         raise Invalid(f"A form of the command {name} lacks a description (the first paragraph of its docstring).")
+    taken = max(0, len(inspect.signature(function).parameters) - 1)
+    return Form(function, description, taken, partial(_shape, declared, function))
+
+
+def _shape(declared: _Declared, function: Callable[..., object]) -> Shape:
+    name = declared.name
     hints = get_type_hints(function, include_extras=True)
     _check_result(declared, hints.get("return"))
     taken = list(inspect.signature(function).parameters.values())
@@ -220,7 +248,7 @@ def _form(declared: _Declared, function: Callable[..., object]) -> Form:
         for each, info in zip(taken[1:], arguments.model_fields.values(), strict=True)
     )
     if rest is not None:
-        return Form((), function, arguments, description, rest=parameters[0])
+        return Shape((), arguments, rest=parameters[0])
     optional = False
     for parameter in parameters:
         if parameter.required and optional:
@@ -228,7 +256,7 @@ def _form(declared: _Declared, function: Callable[..., object]) -> Form:
         optional = optional or not parameter.required
     if len({parameter.name.casefold() for parameter in parameters}) < len(parameters):
         raise Invalid(f"The command {name} has two parameters of one name.")
-    return Form(parameters, function, arguments, description)
+    return Shape(parameters, arguments)
 
 
 def _parameter(name: str, python: str, hint: object, info: Any, schema: dict[str, Any]) -> Parameter:

@@ -5,7 +5,7 @@ tools of an agent. Outside, a parameter is camelCase (`maxHits`).
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import Any
@@ -125,16 +125,54 @@ def field_of(python: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """One way to call a command: a signature, the function behind it and the model that checks arguments."""
+class Shape:
+    """What a form takes."""
 
     parameters: tuple[Parameter, ...]
-    function: Callable[..., Any]
     arguments: type[BaseModel]
-    description: str
-    """What this form does; the first one's is that of the command."""
+    """The model that checks arguments."""
     rest: Parameter | None = None
     """What stands for any number of further arguments, of a form that takes anything."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to call a command: a signature and the function behind it.
+
+    What it takes is read when it is first asked for: making the model that checks arguments takes a while, and of a
+    hundred commands a program that starts calls one.
+    """
+
+    function: Callable[..., Any]
+    description: str
+    """What this form does; the first one's is that of the command."""
+    takes: int
+    """How many parameters it has, that for any number of further arguments included."""
+    read: Callable[[], Shape] = field(repr=False, compare=False)
+    """Reads what it takes.
+
+    Raises:
+        Invalid: the signature is not that of a command.
+    """
+
+    @cached_property
+    def _shape(self) -> Shape:
+        return self.read()
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What it takes, in order; without what stands for any number of further arguments."""
+        return self._shape.parameters
+
+    @property
+    def arguments(self) -> type[BaseModel]:
+        """The model that checks arguments."""
+        return self._shape.arguments
+
+    @property
+    def rest(self) -> Parameter | None:
+        """What stands for any number of further arguments, of a form that takes anything."""
+        return self._shape.rest
 
     @property
     def signature(self) -> tuple[str, ...]:
@@ -187,6 +225,11 @@ class CommandDefinition:
     def for_agents(self) -> bool:
         """Whether an agent can be given it."""
         return bool(self.for_model)
+
+    @property
+    def takes_something(self) -> bool:
+        """Whether a form of it has a parameter."""
+        return any(form.takes for form in self.forms)
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from rapidfuzz import fuzz, process
 
-from marginalia_tui.commands.declare import define, is_command, name_of
+from marginalia_tui.commands.declare import define, is_command, name_of, outline
 from marginalia_tui.commands.definition import CommandDefinition
 from marginalia_tui.commands.line import CommandLine
 from marginalia_tui.domain.errors import Invalid, NotFound
@@ -46,7 +46,23 @@ class Registry:
             Invalid: a suite without a command, an incomplete command, forms that do not go together, a name that
                 another suite holds; the sentence says it.
         """
-        found = [(suite, define(*forms)) for suite in suites for forms in _forms(suite)]
+        return self._register(define, suites)
+
+    def register_shipped(self, *suites: Suite) -> tuple[CommandDefinition, ...]:
+        """The same for suites that the tests know to be complete: they are read no further than is asked."""
+        return self._register(outline, suites)
+
+    def copy(self) -> "Registry":
+        """Another registry with the same commands."""
+        other = Registry()
+        with self._lock:
+            other._commands, other._suites = self._commands, self._suites
+        return other
+
+    def _register(
+        self, read: Callable[..., CommandDefinition], suites: Sequence[Suite]
+    ) -> tuple[CommandDefinition, ...]:
+        found = [(suite, read(*forms)) for suite in suites for forms in _forms(suite)]
         with self._lock:
             table, holders = dict(self._commands), dict(self._suites)
             for suite, definition in found:
@@ -123,6 +139,6 @@ def _forms(suite: Suite) -> list[list[Callable[..., object]]]:
 
 def _check_example(definition: CommandDefinition) -> None:
     line = CommandLine.parse(definition.example)
-    fits = any(form.rest or len(line.arguments) <= len(form.parameters) for form in definition.forms)
+    fits = any(len(line.arguments) <= form.takes or form.rest for form in definition.forms)
     if line.name != definition.name or not fits:
         raise Invalid(f"The example of the command {definition.name} does not call it: {definition.example}")

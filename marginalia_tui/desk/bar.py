@@ -154,7 +154,7 @@ class Bar:
                 each.title,
                 each.description,
                 each.severity.word,
-                bool(each.parameters),
+                each.takes_something,
                 each.destructive,
             )
             for each in self._studio.registry

@@ -10,6 +10,8 @@ from typing import TypeVar
 from textual.app import App
 from textual.theme import Theme
 
+from marginalia_tui.widgets.stylesheet import KeptStylesheet
+
 MEANINGS = (
     "muted",
     "rule",
@@ -195,6 +197,7 @@ class ThemedApp(App[ReturnType]):
 
     def __init__(self) -> None:
         super().__init__()
+        self.stylesheet = KeptStylesheet(variables=self.get_css_variables())
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = INK.name

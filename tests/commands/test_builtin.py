@@ -1,10 +1,13 @@
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
 from marginalia_tui.commands.arguments import resolve
 from marginalia_tui.commands.builtin import builtin_registry
+from marginalia_tui.commands.declare import define
 from marginalia_tui.commands.definition import CommandDefinition, Severity
 from marginalia_tui.commands.line import CommandLine
 
@@ -39,6 +42,29 @@ def test_every_command_is_described_for_a_small_model(definition: CommandDefinit
 def test_the_example_of_every_command_can_be_called(definition: CommandDefinition) -> None:
     line = CommandLine.parse(definition.example)
     resolve(definition, line.values, typed=True)
+
+
+@pytest.mark.parametrize("definition", ALL, ids=[each.name for each in ALL])
+def test_every_command_is_complete(definition: CommandDefinition) -> None:
+    """Those that ship are not looked through when the program starts."""
+    assert define(*(form.function for form in definition.forms)).to_json() == definition.to_json()
+
+
+def test_a_registry_that_is_made_reads_no_signature() -> None:
+    code = """
+def refuse(*_, **__): raise AssertionError("the model of a command is made at the start")
+import marginalia_tui.commands.declare as declare
+declare.create_model = refuse
+from marginalia_tui.commands.builtin import builtin_registry
+assert len(builtin_registry()) > 100
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_registries_share_what_was_read_and_nothing_else() -> None:
+    one, other = builtin_registry(), builtin_registry()
+    assert one.get("undo") is other.get("undo")
+    assert one.unregister_command("undo") and "undo" in other and "undo" in builtin_registry()
 
 
 def test_the_commands_of_the_first_release_with_their_severities() -> None:
