@@ -32,6 +32,8 @@ class Settings(BaseModel):
     """Runs that work at once, at most."""
     token_budget: Annotated[int, Field(ge=0)] = 0
     """Tokens of one run, over the budgets of the agents; 0 is no limit."""
+    agent_system_prompt: str = ""
+    """What agents are told first, where they have no prompt of their own; empty is the studio's own."""
     agent_compaction_prompt: str = ""
     """What agents are asked for a summary with, where they have no prompt of their own; empty is the studio's own."""
     default_language: str = ""

@@ -31,7 +31,6 @@ from marginalia_tui.domain.errors import LeaseLost, MarginaliaError, Refused, St
 from marginalia_tui.llm.calls import read_arguments
 from marginalia_tui.llm.errors import ModelFault, Reason
 from marginalia_tui.resources import prompt
-from marginalia_tui.settings import Settings
 from marginalia_tui.store.store import WriteTx
 
 log = logging.getLogger(__name__)
@@ -141,17 +140,16 @@ def _answers_since_try(rows: Sequence[Entry]) -> int:
     return max(count, RETRY_ROUNDS)
 
 
-def instructions(agent: AgentDefinition, settings: Settings, cap: int, wish: Wish, piece: int = 0) -> str:
-    """The last message of the request: the prompt of the agent, else of the settings, else the studio's own.
+def instructions(agent: AgentDefinition, cap: int, wish: Wish, piece: int = 0) -> str:
+    """The last message of the request: the prompt of the agent, else the studio's own, and what belongs to it.
 
     Args:
-        agent: perhaps with a prompt of its own.
-        settings: perhaps with one.
+        agent: with the prompts that hold for it.
         cap: tokens that fit; a summary is to be a small part of them.
         wish: perhaps with a focus.
         piece: the number of the piece that is summarised; 0 when it is all.
     """
-    texts = [agent.compaction_prompt.strip() or settings.agent_compaction_prompt.strip() or prompt("compaction")]
+    texts = [agent.compaction_prompt.strip() or prompt("compaction")]
     if piece:
         texts.append(prompt("compaction-piece").format(number=piece))
     words = max(100, min(1_200, cap // 24)) if cap else 1_200
@@ -269,7 +267,7 @@ class _Writer:
         models, model = setup.models, setup.model
 
         def framed(messages: Sequence[Message], frame: Request, piece: int) -> Request:
-            said = instructions(setup.agent, setup.settings, cap, self._wish, piece)
+            said = instructions(setup.agent, cap, self._wish, piece)
             return replace(frame, messages=(*messages, Message(role="user", text=said)))
 
         everything = framed([message for unit in left for message in unit], self._frame, 0)

@@ -20,7 +20,7 @@ from marginalia_tui.agent.elsewhere import Elsewhere
 from marginalia_tui.agent.live import LiveAnswer, LiveBuffer
 from marginalia_tui.agent.runs import Run, get_run, transition
 from marginalia_tui.agent.serving import WireServer
-from marginalia_tui.agent.setup import RunSetup
+from marginalia_tui.agent.setup import RunSetup, with_prompts
 from marginalia_tui.agent.tools import AddedTool, build_tools
 from marginalia_tui.agent.worker import Observer, Worker
 from marginalia_tui.commands.dispatch import Dispatcher
@@ -416,14 +416,14 @@ class Runner:
         return self._setup(tx, agent, model)
 
     def _setup(self, tx: ReadTx, agent: str, model: ModelDefinition | None = None) -> RunSetup:
-        parts = self._parts
+        parts, settings = self._parts, self._parts.settings()
         definition = get_agent(tx, agent)
         return RunSetup(
             store=parts.store,
             dispatcher=parts.dispatcher,
             models=parts.models,
-            settings=parts.settings(),
-            agent=definition,
+            settings=settings,
+            agent=with_prompts(definition, settings),
             model=model or get_model(tx, definition.model),
             tools=build_tools(parts.dispatcher.registry, definition, parts.tools),
         )

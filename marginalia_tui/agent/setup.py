@@ -11,6 +11,16 @@ from marginalia_tui.settings import Settings
 from marginalia_tui.store.store import Store
 
 
+def with_prompts(agent: AgentDefinition, settings: Settings) -> AgentDefinition:
+    """The agent with the prompts of the settings where it has none of its own; empty still is the studio's."""
+    return agent.model_copy(
+        update={
+            "system_prompt": agent.system_prompt.strip() or settings.agent_system_prompt,
+            "compaction_prompt": agent.compaction_prompt.strip() or settings.agent_compaction_prompt,
+        }
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class RunSetup:
     """Read at every start of a worker, so that what the author changed during a pause holds."""
@@ -20,5 +30,6 @@ class RunSetup:
     models: Models
     settings: Settings
     agent: AgentDefinition
+    """With the prompts that hold for it."""
     model: ModelDefinition
     tools: ToolSet

@@ -12,6 +12,7 @@ from marginalia_tui.desk.answer import Block, Facts, Shown, Words
 from marginalia_tui.domain.chat import ModelDefinition, Sampling
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.paths import typed_path
+from marginalia_tui.domain.sentences import quoted
 from marginalia_tui.llm.report import ModelReport, test_model
 from marginalia_tui.services import models
 from marginalia_tui.settings import Settings
@@ -37,7 +38,7 @@ class Setting:
     help: str
     shown: str
     default: str | int
-    kind: Literal["number", "text", "choice", "boolean"] = "number"
+    kind: Literal["number", "text", "multiline", "choice", "boolean"] = "number"
     value: str | int = ""
     """What a form begins with; empty for what is not shown."""
     choices: tuple[tuple[str, str], ...] = ()
@@ -65,6 +66,12 @@ _ROWS = (
     ("backups_kept", "defaults", "Backups kept", "Backups made by themselves that are kept of each book"),
     ("default_history_limit", "defaults", "Versions listed", "Versions of a part that are listed; 0: all"),
     ("token_budget", "limits", "Tokens of a run", "Tokens of one run at most; 0 is no limit"),
+)
+
+
+_PROMPTS = (
+    ("agent_system_prompt", "System prompt", "What agents are told first, in place of the studio's own"),
+    ("agent_compaction_prompt", "Summary prompt", "What asks them for a summary, in place of the studio's own"),
 )
 
 
@@ -165,7 +172,20 @@ class SettingsDesk:
             )
             for name, kind, words, help, choices in _NOTICES
         ]
-        return [*numbers, lasting, *notices]
+        prompts = [
+            Setting(
+                name,
+                "agents",
+                words,
+                help,
+                _prompt_shown(getattr(settings, name)),
+                "",
+                "multiline",
+                getattr(settings, name),
+            )
+            for name, words, help in _PROMPTS
+        ]
+        return [*numbers, lasting, *notices, *prompts]
 
     def test_webhook(self) -> None:
         """Sends a notice to the address of the settings, and waits for it.
@@ -217,6 +237,11 @@ def _told(kind: str, value: str | bool, choices: Mapping[str, str]) -> str:
     if kind == "choice":
         return choices[str(value)]
     return urlsplit(str(value)).hostname or "nowhere"
+
+
+def _prompt_shown(text: str) -> str:
+    """A prompt in a few words."""
+    return quoted(" ".join(text.split())) if text.strip() else "the studio's own"
 
 
 def _shown(value: str | int) -> str:

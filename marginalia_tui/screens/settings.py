@@ -28,6 +28,7 @@ SECTIONS = (
     ("limits", "Limits"),
     ("notices", "Notices"),
     ("defaults", "Defaults"),
+    ("agents", "Agents"),
 )
 
 
@@ -80,6 +81,7 @@ class SettingsScreen(BaseScreen):
                 yield Table([Column("Theme", grow=1), Column("")], id="look")
                 yield Table([Column("Folder", grow=1, minimum=12), Column("Is", grow=2)], id="folders")
                 yield Table([Column("Limit", grow=2, minimum=12), Column("Is", "right")], id="limits")
+                yield Table([Column("Prompt", grow=1, minimum=12), Column("Is", grow=2)], id="agents")
                 yield Table([Column("When a run needs you", grow=2, minimum=12), Column("Is", grow=1)], id="notices")
                 yield Table(COLUMNS, id="defaults")
 
@@ -111,7 +113,7 @@ class SettingsScreen(BaseScreen):
             "new": ("models",),
             "test": ("models", "notices"),
             "remove": ("models",),
-            "reset": ("keys", "folders", "limits", "notices", "defaults"),
+            "reset": ("keys", "folders", "limits", "agents", "notices", "defaults"),
         }
         if not self.is_mounted or self.host.desk is None:
             return action not in ("change", *here)
@@ -136,7 +138,7 @@ class SettingsScreen(BaseScreen):
         self.query_one("#models", Table).show([_model_row(line) for line in models])
         self.query_one("#keys", Table).show([_key_row(row, keymap) for row in self._keys.values()])
         self.query_one("#look", Table).show(self._theme_rows(), key=self.app.theme)
-        for section in ("folders", "limits", "notices"):
+        for section in ("folders", "limits", "agents", "notices"):
             rows = [Row(each.name, (each.words, each.shown)) for each in settings if each.section == section]
             self.query_one(f"#{section}", Table).show(rows)
         defaults = await self.call(desk.inherited.look, "defaults")
@@ -333,7 +335,12 @@ class SettingsScreen(BaseScreen):
 
             shown = setting.shown if setting.kind == "number" else setting.value
             field = Field(
-                "value", setting.help, setting.kind, shown, setting.choices, required=setting.kind != "boolean"
+                "value",
+                setting.help,
+                setting.kind,
+                shown,
+                setting.choices,
+                required=setting.kind not in ("boolean", "multiline"),
             )
             answer = await self.host.ask(Form(setting.words, [field]))
             value = None if answer is None else answer["value"]

@@ -12,6 +12,7 @@ from marginalia_tui.agent.context import Fill
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.pinned import Said, said_text
 from marginalia_tui.agent.runs import set_context
+from marginalia_tui.agent.setup import with_prompts
 from marginalia_tui.agent.transcript import Entry
 from marginalia_tui.domain.chat import Message
 from marginalia_tui.domain.errors import Invalid
@@ -270,11 +271,13 @@ def test_what_the_model_is_told_about_its_context() -> None:
 def test_whose_prompt_asks() -> None:
     agent = AgentDefinition(uuid="a", book="b", name="A", model="m")
     own = agent.model_copy(update={"compaction_prompt": "Mine {x}."})
-    wish, settings = compaction.Wish("author"), Settings(agent_compaction_prompt="Ours.")
-    assert compaction.instructions(own, settings, 0, wish).startswith("Mine {x}.")
-    assert compaction.instructions(agent, settings, 0, wish).startswith("Ours.")
-    assert compaction.instructions(agent, Settings(), 0, wish).startswith(ASKS)
-    assert "at most 100 words" in compaction.instructions(agent, Settings(), 1_000, wish)
+    wish, settings = compaction.Wish("author"), Settings(agent_system_prompt="Be.", agent_compaction_prompt="Ours.")
+    held, ours = with_prompts(own, settings), with_prompts(agent, settings)
+    assert compaction.instructions(held, 0, wish).startswith("Mine {x}.")
+    assert compaction.instructions(ours, 0, wish).startswith("Ours.")
+    assert compaction.instructions(with_prompts(agent, Settings()), 0, wish).startswith(ASKS)
+    assert "at most 100 words" in compaction.instructions(agent, 1_000, wish)
+    assert (held.system_prompt, with_prompts(agent, Settings()).system_prompt) == ("Be.", "")
 
 
 @pytest.mark.parametrize(("percent", "good"), [(0, True), (50, True), (99, True), (49, False), (100, False)])

@@ -271,6 +271,16 @@ def test_how_a_run_calls_is_chosen_and_the_webhook_is_tried(home: Path) -> None:
         await rig.until(lambda: any("allow local addresses" in notice for notice in rig.notices))
         await rig.press("r")
         await rig.until(lambda: rig.sees("nowhere"))
+        await rig.press("escape", "end", "enter")
+        assert rig.sees("Summary prompt") and rig.sees("the studio's own")
+        await rig.press("down", "enter")
+        await rig.reach(Form)
+        await rig.write("Say it in three lines.")
+        await rig.press("ctrl+s")
+        await rig.until(lambda: rig.sees('"Say it in three lines."') or rig.sees("Say it in three lines."))
+        assert rig.studio.settings.agent_compaction_prompt == "Say it in three lines."
+        await rig.press("r")
+        await rig.until(lambda: not rig.sees("three lines"))
 
     play(home, steps)
     assert "webhook_url" not in kept(home)
