@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from marginalia_tui.commands.lore_matching import LoreFinder
 from marginalia_tui.domain.items import Book, Part, Summary
@@ -32,9 +32,8 @@ WHY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PanelRow:
-    """One row: a line in the list, and the text that is shown while it is chosen."""
+class PanelRow(NamedTuple):
+    """One row: a line in the list, and the text that is shown while it is chosen. There may be thousands."""
 
     key: str
     head: str
@@ -109,18 +108,25 @@ class PanelDesk:
             rows = {row.uuid: row for row in lore.entry_rows(space, tree.lorebooks)}
             turn = turn_of_part(space, book, story_tree(space, book), found, tree, rows.values())
         # A regular expression may take its time: no transaction is open meanwhile.
-        verdicts = activate(tree, rows.values(), turn, LoreFinder(), self._entry_texts)
+        texts: dict[str, str] = {}
+
+        def read(entries: Sequence[str]) -> dict[str, str]:
+            texts.update(self._entry_texts([each for each in entries if each not in texts]))
+            return texts
+
+        verdicts = activate(tree, rows.values(), turn, LoreFinder(), read)
         active = [each for each in verdicts if each.reason.active]
-        texts = self._entry_texts([each.entry for each in active])
+        others = [each for each in verdicts if not each.reason.active]
+        read([each.entry for each in active])
         shown = []
-        for each in (*active, *(each for each in verdicts if not each.reason.active)):
+        for number, each in enumerate(active + others):
             by = f", by {rows[each.by].name}" if each.by else ""
             row = rows[each.entry]
             book_name = tree.lorebooks[row.lorebook].name
             why = f"*{book_name}: {WHY[each.reason]}{by}*" + (f"\n\n{each.note}" if each.note else "")
             text = f"{why}\n\n{texts.get(each.entry, '')}"
             name = row.name or "(no name)"
-            shown.append(PanelRow(each.entry, name, WHY[each.reason], text, dim=not each.reason.active))
+            shown.append(PanelRow(each.entry, name, WHY[each.reason], text, dim=number >= len(active)))
         about = f"{len(active):,} of {len(rows):,} entries are active" if rows else ""
         empty = "This book has no lore.\n\nCtrl+L, then n  writes the first entry\nCtrl+L, then a  reads a file"
         return PanelView("lore", "Lore", tuple(shown), about, empty)

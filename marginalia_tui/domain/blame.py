@@ -39,15 +39,30 @@ def blame(versions: Iterable[tuple[T, str]], detail: Detail[T] | None = None) ->
     Returns:
         Stretches in order that leave nothing out, those of one owner joined; none for an empty text.
     """
-    seen: dict[str, list[Stretch[T]]] = {}
+    known = list(versions)
     text, stretches = "", list[Stretch[T]]()
-    for owner, new in versions:
-        known = seen.get(new)
-        if known is None:
-            known = carried(stretches, text, new, owner)
-            seen[new] = known = known if detail is None else detail(owner, new, known)
-        text, stretches = new, known
+    for place in lasting([each for _, each in known]):
+        owner, new = known[place]
+        stretches = carried(stretches, text, new, owner)
+        stretches = stretches if detail is None else detail(owner, new, stretches)
+        text = new
     return stretches
+
+
+def lasting(texts: Sequence[Hashable]) -> list[int]:
+    """The places of the texts that have a say in whose the last one is; texts may be known by their keys.
+
+    What was written between a text and its coming back has none.
+    """
+    first: dict[Hashable, int] = {}
+    for place, text in enumerate(texts):
+        first.setdefault(text, place)
+    found: list[int] = []
+    place = len(texts) - 1
+    while place >= 0:
+        found.append(first[texts[place]])
+        place = found[-1] - 1
+    return found[::-1]
 
 
 def carried(stretches: Sequence[Stretch[T]], before: str, after: str, added: U) -> list[Stretch[T | U]]:

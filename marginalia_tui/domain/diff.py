@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
 
 from rapidfuzz.distance import LCSseq
 
@@ -135,16 +136,9 @@ def _common(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
 
 def _encoded(left: Sequence[str], right: Sequence[str]) -> tuple[str, str]:
     """Each token as one character, the same for the same token: what rapidfuzz compares fastest."""
-    numbers: dict[str, str] = {}
-
-    def code(token: str) -> str:
-        found = numbers.get(token)
-        if found is None:
-            number = len(numbers)
-            found = numbers[token] = chr(number if number < 0xD800 else number + 0x800)
-        return found
-
-    return "".join(map(code, left)), "".join(map(code, right))
+    different = dict.fromkeys(chain(left, right))
+    codes = {token: chr(number if number < 0xD800 else number + 0x800) for number, token in enumerate(different)}
+    return "".join(map(codes.__getitem__, left)), "".join(map(codes.__getitem__, right))
 
 
 def _anchored(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[bool, Sequence[str], Sequence[str]]]:

@@ -8,6 +8,8 @@ texts within a limit of time, and one that reads the texts of entries that were 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import attrgetter
+from typing import NamedTuple
 
 from marginalia_tui.domain.errors import Invalid, Refused
 from marginalia_tui.domain.items import Lorebook
@@ -45,9 +47,8 @@ class Reason(StrEnum):
 _ACTIVE = (Reason.CONSTANT, Reason.FILTER_MATCHED, Reason.LORE_MATCHED)
 
 
-@dataclass(frozen=True, slots=True)
-class LoreRow:
-    """An entry without its texts."""
+class LoreRow(NamedTuple):
+    """An entry without its texts: a tuple, since a book may have thousands and each look makes them anew."""
 
     uuid: str
     lorebook: str
@@ -66,10 +67,9 @@ class LoreRow:
     created: int
     hash: bytes = b""
 
-    @property
-    def rank(self) -> tuple[int, int, str]:
-        """Entries are told in this order."""
-        return self.order, self.created, self.uuid
+
+RANK = attrgetter("order", "created", "uuid")
+"""Entries are told in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +86,7 @@ class Turn:
     """Those of the book."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Whether an entry is active, and why."""
 
     entry: str
@@ -155,7 +154,7 @@ def activate(tree: LoreTree, rows: Iterable[LoreRow], turn: Turn, find: Find, te
     """
     tags = _tags(turn.tags)
     hay = Haystack([turn.text, *turn.parts])
-    ordered = sorted(rows, key=lambda row: row.rank)
+    ordered = sorted(rows, key=RANK)
     verdicts: dict[str, Verdict] = {}
     missed: list[LoreRow] = []
     for row in ordered:
@@ -209,8 +208,8 @@ def _barred(row: LoreRow, tree: LoreTree, position: int, tags: frozenset[str]) -
         return Verdict(row.uuid, Reason.OUT_OF_RANGE)
     if row.negative_tags and not tags.isdisjoint(_tags(row.negative_tags)):
         return Verdict(row.uuid, Reason.NEGATIVE_TAG)
-    wanted = (*row.tags, *tree.lorebooks[row.lorebook].tags)
-    if wanted and tags.isdisjoint(_tags(wanted)):
+    of_lorebook = tree.lorebooks[row.lorebook].tags
+    if (row.tags or of_lorebook) and tags.isdisjoint(_tags((*row.tags, *of_lorebook))):
         return Verdict(row.uuid, Reason.MISSING_TAG)
     return None
 

@@ -39,6 +39,7 @@ def fold(text: str) -> str:
     return f" {' '.join(_folded(text).split())} "
 
 
+@lru_cache(maxsize=16_384)
 def fold_needle(text: str) -> str:
     """A text that is looked for: folded, a space at its ends kept."""
     return _SPACE.sub(" ", _folded(text))
@@ -77,18 +78,23 @@ class Haystack:
 
     def first(self, needle: str, within: int) -> int | None:
         """The place of the first text that holds a needle (folded), among the first `within`."""
-        start = self._earliest(needle, within)
-        return next((place for place in range(start, within) if needle in self.folded[place]), None)
+        for place in range(self._earliest(needle, within), within):
+            if needle in self.folded[place]:
+                return place
+        return None
 
     def _earliest(self, needle: str, within: int) -> int:
         """The first place where the needle can be; `within` when it can't be in one before that."""
         earliest = 0
         for start in range(len(needle) - _GRAM + 1):
             gram = needle[start : start + _GRAM]
-            if gram[1] != " ":  # the words stand in the table, not what stands across two of them
-                earliest = max(earliest, self._grams.get(gram, within))
-                if earliest >= within:
+            if gram[1] == " ":  # the words stand in the table, not what stands across two of them
+                continue
+            place = self._grams.get(gram, within)
+            if place > earliest:
+                if place >= within:
                     return within
+                earliest = place
         return earliest
 
 

@@ -2,13 +2,13 @@
 
 What an apply brought into the library is traced to the calls of the run for as long as the journal of its copy is
 there, else it is the run's. Histories are read in one transaction and compared outside of it; a part with one
-version needs no comparison, so a book costs what was changed in it.
+version, or whose first text came back, needs no comparison, so a book costs what was changed in it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from marginalia_tui.domain.blame import Stretch, blame, carried, laid_over, words_of
+from marginalia_tui.domain.blame import Stretch, blame, carried, laid_over, lasting, words_of
 from marginalia_tui.services.versions import (
     Act,
     Version,
@@ -40,7 +40,7 @@ class History:
 
     part: str
     versions: tuple[Version, ...]
-    """The oldest first, at least one."""
+    """Those that have a say in whose the text is, the oldest first, at least one."""
     texts: Mapping[bytes | None, str]
     """Key -> text; of a part with one version it may lack that text."""
     steps: Mapping[int, Steps] = field(default_factory=dict)
@@ -82,7 +82,10 @@ def histories(space: Space, parts: Sequence[str], *, compared: bool = False) -> 
 
     With `compared` the text of a part with one version is left where it is.
     """
-    known = versions_of(space, parts)
+    known = {
+        part: [some[place] for place in lasting([each.key for each in some])]
+        for part, some in versions_of(space, parts).items()
+    }
     several = {part: some for part, some in known.items() if len(some) > 1 or not compared}
     texts = texts_of_versions(space, (each for some in several.values() for each in some))
     steps = steps_of(space, several)

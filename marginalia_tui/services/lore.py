@@ -6,7 +6,7 @@ so that reviving it brings back all of it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -14,7 +14,7 @@ from sqlalchemy import select
 
 from marginalia_tui.domain.errors import Invalid, NotFound, Refused
 from marginalia_tui.domain.items import Book, Entry, Lorebook
-from marginalia_tui.domain.lore import LoreRow, LoreTree
+from marginalia_tui.domain.lore import RANK, LoreRow, LoreTree
 from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.store import tables
 from marginalia_tui.store.content import rows_in
@@ -24,7 +24,7 @@ from marginalia_tui.store.space import Space, WritableSpace
 NAME_LENGTH = 300
 MAX_SCAN_DEPTH = 100
 
-_COLUMNS = [each.name for each in fields(LoreRow)]
+_COLUMNS = LoreRow._fields
 _SETS = [_COLUMNS.index(name) for name in ("tags", "negative_tags")]
 _FLAGS = [_COLUMNS.index(name) for name in ("enabled", "constant")]
 _ROWS = "SELECT {} FROM entry WHERE space_id = ? AND lorebook IN".format(", ".join(f'"{each}"' for each in _COLUMNS))
@@ -61,8 +61,8 @@ def entry_rows(space: Space, lorebooks: Iterable[str]) -> list[LoreRow]:
             cells[place] = tuple(orjson.loads(cells[place])) if cells[place] else ()
         for place in _FLAGS:
             cells[place] = bool(cells[place])
-        rows.append(LoreRow(*cells))
-    rows.sort(key=lambda row: row.rank)
+        rows.append(LoreRow._make(cells))
+    rows.sort(key=RANK)
     return rows
 
 

@@ -104,7 +104,8 @@ def read_versions(space: Space, rows: Mapping[str, Sequence[Row[Any]]]) -> dict[
     hashes = {key for some in rows.values() for row in some for key in (row.before, row.after) if key is not None}
     states = space.states(Part, hashes)
     agents = agents_of(space, (row.run for some in rows.values() for row in some))
-    return {uuid: fold_rows(some, states, agents) for uuid, some in rows.items()}
+    acts: dict[tuple[int, str], Act] = {}
+    return {uuid: fold_rows(some, states, agents, acts) for uuid, some in rows.items()}
 
 
 def act_of(row: Row[Any], agents: Mapping[str, str], model: str = "") -> Act:
@@ -127,7 +128,10 @@ def agents_of(space: Space, runs: Iterable[str | None]) -> dict[str, str]:
 
 
 def fold_rows(
-    rows: Sequence[Any], states: Mapping[bytes, Mapping[str, Any]], agents: Mapping[str, str]
+    rows: Sequence[Any],
+    states: Mapping[bytes, Mapping[str, Any]],
+    agents: Mapping[str, str],
+    acts: dict[tuple[int, str], Act] | None = None,
 ) -> list[Version]:
     """The texts that rows of one part tell of.
 
@@ -135,7 +139,9 @@ def fold_rows(
         rows: of the journal with their changes, the oldest first, as `rows_of` gives them.
         states: those that the rows name, by hash.
         agents: run -> the name of its agent.
+        acts: those that are known by change and model, added to: one act may have changed thousands of parts.
     """
+    acts = {} if acts is None else acts
     found: list[Version] = []
     model = ""
     if rows and rows[0].before is not None:
@@ -149,7 +155,9 @@ def fold_rows(
         if not found or state["text"] != found[-1].key:
             # The model of a part stays what it is when a person goes on with the text.
             named = str(state["model"]) if state["model"] != model or not found else ""
-            found.append(Version(len(found) + 1, state["text"], act_of(row, agents, named), row.seq))
+            if (act := acts.get((row.change, named))) is None:
+                act = acts[row.change, named] = act_of(row, agents, named)
+            found.append(Version(len(found) + 1, state["text"], act, row.seq))
         model = str(state["model"])
     return found
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marginalia_tui.domain.blame import Stretch, blame, carried, laid_over, words_of
+from marginalia_tui.domain.blame import Stretch, blame, carried, laid_over, lasting, words_of
 from marginalia_tui.domain.diff import Kind, word_diff
 from marginalia_tui.domain.words import count_words
 
@@ -96,3 +96,10 @@ def test_a_version_is_told_more_finely_by_what_lies_behind_it() -> None:
 def test_stretches_are_carried_into_another_text(after: str, owners: list[tuple[str, str | None]]) -> None:
     found = carried([Stretch(0, 16, "a")], "The lamp burned.", after, None)
     assert [(after[each.start : each.end], each.owner) for each in found] == owners
+
+
+def test_what_was_written_between_a_text_and_its_coming_back_is_not_looked_at() -> None:
+    assert lasting(["a", "b", "a", "c", "b", "c", "d", "c"]) == [0, 3]
+    assert lasting(["a", "b", "c"]) == [0, 1, 2]
+    assert lasting(["a", "b", "a", "b", "a"]) == [0]
+    assert lasting([]) == []

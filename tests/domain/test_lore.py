@@ -35,7 +35,7 @@ def row(uuid: str, filter: str = "", **fields: object) -> LoreRow:
         insertion="lore",
         created=int(uuid[1:]) if uuid[1:].isdigit() else 0,
     )
-    return replace(base, **fields)  # type: ignore[arg-type]
+    return base._replace(**fields)  # type: ignore[arg-type]
 
 
 def find(pattern: str, texts: Sequence[str]) -> int | None:
@@ -142,13 +142,13 @@ def test_the_first_rule_that_bars_an_entry_is_the_reason() -> None:
     turn = Turn("nothing", position=5, tags=("Horror",))
     entry = row("e1", "dragon", enabled=False, first=9, negative_tags=("horror",), tags=("comedy",))
     assert reason(entry, turn) is Reason.DISABLED
-    entry = replace(entry, enabled=True)
+    entry = entry._replace(enabled=True)
     assert reason(entry, turn) is Reason.OUT_OF_RANGE
-    entry = replace(entry, first=5)
+    entry = entry._replace(first=5)
     assert reason(entry, turn) is Reason.NEGATIVE_TAG
-    entry = replace(entry, negative_tags=())
+    entry = entry._replace(negative_tags=())
     assert reason(entry, turn) is Reason.MISSING_TAG
-    entry = replace(entry, tags=("comedy", " HORROR "))
+    entry = entry._replace(tags=("comedy", " HORROR "))
     assert reason(entry, turn) is Reason.FILTER_NOT_MATCHED
 
 

@@ -203,7 +203,7 @@ def test_a_turn_has_the_parts_before_it_that_are_needed(lib: Store) -> None:
         space = tx.space(LIBRARY)
         book = replace(space.get(Book, "b"), tags=("sea",))
         story, tree = story_tree(space, book), tree_of(lib)
-        rows = [replace(row, look_back=2) for row in lore.entry_rows(space, ["l1"])]
+        rows = [row._replace(look_back=2) for row in lore.entry_rows(space, ["l1"])]
         turn = next_turn(space, book, story, "On we go.", tree, rows)
         assert (turn.text, turn.position, turn.tags) == ("On we go.", 4, ("sea",))
         assert turn.parts == ["Text of part 3.", "Text of part 2."]
