@@ -8,6 +8,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from marginalia_tui.domain.sentences import counted
 from marginalia_tui.domain.visible import visible, visible_line
 from marginalia_tui.widgets.text import crop
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 QUEUED = 3
 """Messages that are shown; the others are told by their number."""
-LINES = 2
-"""Lines of one argument of a call that waits; the call stands unfolded in the transcript."""
+LONGEST = 120
+"""Characters of one argument of a call that waits; the call stands unfolded in the transcript."""
 CHANGES = 5
 """Lines of what it would change."""
 PLAN_LINES = 8
@@ -36,7 +37,7 @@ def panel_lines(view: "RunView", key: KeyOf) -> list[tuple[str, str]]:
     if len(view.queued) > QUEUED:
         lines.insert(0, ("muted", f"queued   {len(view.queued) - QUEUED} more before these"))
     if view.queued and (back := key("console.cancel")):
-        now = f", {forced} does not let it wait" if (forced := key("console.force")) else ""
+        now = f", {forced} has it read now" if (forced := key("console.force")) else ""
         lines[-1] = ("muted", f"{lines[-1][1]}   ({back} takes it back{now})")
     if view.waiting:
         return lines + _asked(view.waiting[0], len(view.waiting), key)
@@ -55,17 +56,15 @@ def _asked(call: "Waiting", count: int, key: KeyOf) -> list[tuple[str, str]]:
         ("attention", f"{call.command} asks for your word{more}"),
         ("muted", "   ".join(f"{name} {words}" for name, words in ways if name)),
     ]
-    for name, value in call.arguments:
-        first, *rest = value.split("\n")
-        lines.append(("plain", f"  {name}: {visible_line(first)}"))
-        lines.extend(("plain", f"    {visible_line(line)}") for line in rest[: LINES - 1])
-        if len(rest) >= LINES:
-            lines.append(("muted", f"    … {len(rest) - LINES + 1:,} more lines, unfolded above"))
     lines.extend(("plain", f"  {visible_line(line)}") for line in call.changes[:CHANGES])
+    if len(call.changes) > CHANGES:
+        lines.append(("muted", f"  … {counted(len(call.changes) - CHANGES, 'more change')}"))
     if call.problem:
         lines.append(("attention", f"  It can't be made as it is: {visible_line(call.problem)}"))
-    if len(call.changes) > CHANGES:
-        lines.append(("muted", f"  … {len(call.changes) - CHANGES:,} more changes"))
+    for name, value in call.arguments:
+        first, *rest = value.split("\n")
+        more = f" … {counted(len(rest), 'more line')}" if rest else ""
+        lines.append(("muted", f"  {name}: {visible_line(first)[:LONGEST]}{more}"))
     return lines
 
 

@@ -95,11 +95,11 @@ def test_a_message_is_queued_shown_taken_back_and_delivered(home: Path) -> None:
             await rig.press("tab")
             await rig.write("First")
             await rig.press("enter")
-            await rig.until(lambda: _panel(console) == "queued   First   (c takes it back, f does not let it wait)")
+            await rig.until(lambda: _panel(console) == "queued   First   (c takes it back, f has it read now)")
             assert console.box.content == ""
             await rig.write("Second")
             await rig.press("enter", "escape")
-            await rig.until(lambda: "queued   Second   (c takes it back, f does not let it wait)" in _panel(console))
+            await rig.until(lambda: "queued   Second   (c takes it back, f has it read now)" in _panel(console))
             await rig.press("c")
             await rig.until(lambda: "Second" not in _panel(console))
             # what was taken back can be written anew
@@ -190,10 +190,9 @@ def test_a_call_that_waits_is_shown_whole_and_made_when_it_is_allowed(home: Path
             assert _panel(console).split("\n") == [
                 "replace-part-text asks for your word",
                 "y allows it   Y allows it for the run   d refuses it   w shows all of it",
-                "  part: Chapter 1",
-                "  text: All new.",
-                "    And more.",
                 "  changes part Chapter 1: text [-There sat teh cat.-]{+All new.␤And more.+}",
+                "  part: Chapter 1",
+                "  text: All new. … 1 more line",
             ]
             await rig.press("w")
             await rig.reach(ApprovalScreen)
