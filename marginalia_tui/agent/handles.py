@@ -51,6 +51,10 @@ class Handles:
         self._new.append((letter, number, uuid))
         return self._keep(letter, number, uuid)
 
+    def known(self, uuid: str) -> str:
+        """The handle of an item; empty when the agent was never shown it."""
+        return self._by_uuid.get(uuid, "")
+
     def resolve(self, text: str) -> str:
         """The uuid that a handle stands for; a text of another form is given back as it is.
 

@@ -16,8 +16,9 @@ from marginalia_tui.domain.chat import Message
 from marginalia_tui.store import tables
 from marginalia_tui.store.store import ReadTx, WriteTx
 
-QueueKind = Literal["author", "command", "resume", "notice"]
-"""What the author says, a command of theirs, what a run is told when it goes on, what the studio has to say."""
+QueueKind = Literal["author", "command", "resume", "go-on", "notice"]
+"""What the author says, a command of theirs, their note to a run that goes on, what the studio says to one, and what
+else it has to say."""
 
 
 @dataclass(frozen=True, slots=True)

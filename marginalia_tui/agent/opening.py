@@ -1,8 +1,9 @@
 """What a run is given when it begins, and told when it goes on."""
 
-from marginalia_tui.agent import inbox, transcript
+from marginalia_tui.agent import inbox, meanwhile, transcript
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.handles import Handles
+from marginalia_tui.agent.runs import Run
 from marginalia_tui.agent.tools import ASK_USER, FINISH
 from marginalia_tui.domain.items import Book, Part
 from marginalia_tui.resources import prompt
@@ -36,12 +37,22 @@ def first_words(agent: AgentDefinition, *, interactive: bool) -> str:
     return prompt("start").format(instructions=task)
 
 
+def say_changes(tx: WriteTx, run: Run) -> bool:
+    """Tells a run that goes on what the author changed in the book meanwhile; whether there was something."""
+    changes = meanwhile.changes_since(tx, run)
+    if changes:
+        inbox.enqueue(tx, run.uuid, "go-on", prompt("resume-changes").format(changes="\n".join(changes)))
+    meanwhile.told_up_to(tx, run.uuid)
+    return bool(changes)
+
+
 def say_go_on(tx: WriteTx, run: str, note: str) -> None:
     """What a run reads when it goes on: the author's note, or a word that it may when the model spoke last."""
-    end = transcript.last_round(transcript.entries(tx, run))
     if note:
         inbox.enqueue(tx, run, "resume", prompt("resume-note").format(note=note))
-    elif end.answer and not end.open_calls and not end.newer and not inbox.queued(tx, run):
+        return
+    end = transcript.last_round(transcript.entries(tx, run))
+    if end.answer and not end.open_calls and not end.newer and not inbox.queued(tx, run):
         ended = not end.answer.message.calls or end.result_of(FINISH) or end.result_of(ASK_USER)
         if ended:
-            inbox.enqueue(tx, run, "resume", prompt("resume"))
+            inbox.enqueue(tx, run, "go-on", prompt("resume"))

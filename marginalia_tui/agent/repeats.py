@@ -88,8 +88,8 @@ def _rounds(rows: Sequence[Entry]) -> list[_Made]:
 
 
 def speaks_for_author(entry: Entry) -> bool:
-    """Whether a row is the author's word, and no notice of the studio."""
-    return entry.message.role == "user" and entry.notice in (None, "resume")
+    """Whether a row is the author's word, or comes of it: they had the run go on."""
+    return entry.message.role == "user" and entry.notice in (None, "resume", "go-on")
 
 
 def judge(rows: Sequence[Entry], changing: Callable[[Collection[str]], Collection[str]]) -> Notice | None:

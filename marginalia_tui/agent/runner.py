@@ -112,8 +112,9 @@ class Runner:
                 space=copy_book(tx, definition.book),
                 interactive=interactive,
             )
+            kind = "start-console" if interactive else "start"
             first = message.strip() or opening.first_words(definition, interactive=interactive)
-            transcript.append(tx, run, Message(role="user", text=first), notice=None if message.strip() else "start")
+            transcript.append(tx, run, Message(role="user", text=first), notice=None if message.strip() else kind)
             opening.name_parts(tx, run, definition.book)
             tx.if_kept(partial(runlog.started, run, agent, interactive=interactive))
             if message.strip():
@@ -188,6 +189,8 @@ class Runner:
             seen = get_run(tx, run)
             if seen.status.ended or seen.status is RunStatus.DONE:
                 raise StatusConflict(f"The run is {seen.status.value}: start another one to go on with the agent.")
+            if not detach and seen.status in _RESUMABLE:
+                opening.say_changes(tx, seen)
             inbox.enqueue(tx, run, "author", text.strip())
             begun = not detach and self._wake(tx, seen, taken, observers)
         return begun
@@ -332,7 +335,8 @@ class Runner:
             seen = get_run(tx, run)
             if seen.status not in expected:
                 raise StatusConflict(f"The run is {seen.status.value}, so it can't go on: look again.")
-            if note or not seen.interrupted:
+            changed = seen.status in _RESUMABLE and opening.say_changes(tx, seen)
+            if note or not (changed or seen.interrupted):
                 opening.say_go_on(tx, run, note)
             self._take_up(tx, seen, taken, observers, take_over=take_over)
 

@@ -176,6 +176,7 @@ def add_run(tx: WriteTx, *, uuid: str, agent: str, agent_name: str, book: str, s
             space_id=space,
             status=RunStatus.RUNNING,
             interactive=int(interactive),
+            told=tx.position(),
             created=now,
             changed=now,
         )

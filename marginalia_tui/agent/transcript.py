@@ -6,7 +6,7 @@ the end of the transcript: a call without a result is made again.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import orjson
 from sqlalchemy import Row, case, func, insert, select, update
@@ -68,6 +68,7 @@ def _value(row: Row[tuple[object, ...]]) -> Entry:
         ok=bool(row.ok),
         reasoning=row.reasoning,
         reasoning_field=row.reasoning_field,
+        notice=row.notice,
     )
     telemetry = Telemetry(**orjson.loads(row.telemetry)) if row.telemetry else None
     return Entry(
@@ -138,6 +139,7 @@ def append(
 ) -> Entry:
     """Appends a message."""
     clock = tx.store.clock
+    message = replace(message, notice=notice)
     entry = Entry(
         clock.new_uuid(),
         count(tx, run, thread),

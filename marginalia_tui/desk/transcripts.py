@@ -108,7 +108,7 @@ def _unmarked(row: transcript.Entry, results: Mapping[str | None, transcript.Ent
         return Entry(
             row.uuid, "agent", _words(message.text, calls), calls[:shown], message.reasoning, row.created, flag
         )
-    if row.notice == "start" and task:
+    if row.notice in ("start", "start-console") and task:
         # What stands there is said to the model; what the author asked for is the task.
         return Entry(row.uuid, "author", task, created=row.created)
     role: Speaker = "author" if row.notice is None else "notice"

@@ -23,6 +23,7 @@ class Message:
 
     A `tool` message answers the call `call_id`. `reasoning` is what an assistant thought aloud;
     `reasoning_field` is the name under which its server sent that (`reasoning` or `reasoning_content`).
+    `notice` is the kind of what the studio says in place of the author; it is never sent to a server.
     """
 
     role: Literal["user", "assistant", "tool"]
@@ -32,6 +33,7 @@ class Message:
     ok: bool = True
     reasoning: str = ""
     reasoning_field: str = ""
+    notice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -379,6 +379,7 @@ run = Table(
     Column("changed", Integer, nullable=False),
     Column("limits", Text, nullable=False, server_default="{}"),  # JSON: what was raised for this run
     Column("worked_ms", Integer, nullable=False, server_default="0"),  # milliseconds that it was worked
+    Column("told", Integer, nullable=False, server_default="0"),  # the position up to which it knows the book
     Index("ix_run_book_status", "book", "status"),
 )
 
@@ -414,7 +415,7 @@ queue = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("run", String, nullable=False, index=True),
-    Column("kind", String, nullable=False),  # author | command | resume | notice
+    Column("kind", String, nullable=False),  # author | command | resume | go-on | notice
     Column("text", Text, nullable=False),
     Column("created", Integer, nullable=False),
     Column("forced", Integer, nullable=False, server_default="0"),  # what goes on is cut off for it

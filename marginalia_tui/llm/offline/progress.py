@@ -4,11 +4,9 @@ The proofreader keeps nothing in memory: what it knows is what its own calls and
 was killed, paused or rewound goes on exactly, in any process.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
 from marginalia_tui.domain.chat import Call, Message
 from marginalia_tui.llm.offline import tools
@@ -97,7 +95,7 @@ def read_progress(system: str, messages: Sequence[Message]) -> Progress:
         if message.role == "user":
             if progress.done:
                 progress = Progress()
-            _hear(progress, message.text)
+            _hear(progress, message)
         elif message.role == "assistant":
             progress.spoke = True
             progress.unanswered.clear()
@@ -122,29 +120,16 @@ def _failed(result: Message) -> bool:
     return not result.ok or tools.is_error(result.text)
 
 
-def _hear(progress: Progress, text: str) -> None:
-    if text.strip() == prompt("start-console"):
+def _hear(progress: Progress, message: Message) -> None:
+    """What is said to it: by the author, or by the studio, whose words have a kind."""
+    text = message.text
+    if message.notice == "start-console":
         progress.wants_question = True
-    elif _pattern("one-call-notice").fullmatch(text.strip()):
-        progress.single = True
-    elif not _is_standing(text):
+    elif message.notice in (None, "resume"):
         if progress.asked and not progress.answer:
             progress.answer = text.strip()
         elif progress.spoke:
             progress.unanswered.append(text)
-
-
-def _is_standing(text: str) -> bool:
-    """Whether the studio itself wrote the message, and not the author."""
-    names = ("start", "resume", "many-calls-notice", "single-call-notice")
-    return any(_pattern(name).fullmatch(text.strip()) for name in names)
-
-
-@cache
-def _pattern(name: str) -> re.Pattern[str]:
-    """The pattern of the messages that are made of a text with blanks in it."""
-    pieces = re.split(r"\{\w+\}", prompt(name))
-    return re.compile(r"[^\n]*?".join(map(re.escape, pieces)))
 
 
 def _learn(progress: Progress, call: Call, result: Message) -> None:

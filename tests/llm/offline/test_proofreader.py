@@ -226,19 +226,21 @@ def test_a_message_of_the_author_is_answered_once_and_the_work_goes_on() -> None
     assert "the the" not in "".join(book.texts)
 
 
-@pytest.mark.parametrize("name", ["resume", "many-calls-notice", "single-call-notice"])
-def test_words_of_the_studio_are_no_message_of_the_author(name: str) -> None:
+@pytest.mark.parametrize("kind", ["go-on", "notice", "author-command", "nudge"])
+def test_words_of_the_studio_are_no_message_of_the_author(kind: str) -> None:
+    """They are known by their kind, whatever they say."""
     run = FakeRun(FakeBook([SLIPPED]))
     run.round()
-    text = prompt(name).format(written=9, kept=8, limit=8, name="x") if "{" in prompt(name) else prompt(name)
-    run.messages.append(Message(role="user", text=text))
+    run.messages.append(Message(role="user", text="Make it funnier, please.", notice=kind))
     assert report.ACKNOWLEDGEMENT not in run.round().text
 
 
 def test_a_note_of_the_author_at_resume_is_answered() -> None:
     run = FakeRun(FakeBook([SLIPPED]))
     run.round()
-    run.messages.append(Message(role="user", text=prompt("resume-note").format(note="Leave chapter 2.")))
+    run.messages.append(
+        Message(role="user", text=prompt("resume-note").format(note="Leave chapter 2."), notice="resume")
+    )
     assert report.ACKNOWLEDGEMENT in run.round().text
 
 
@@ -249,21 +251,9 @@ def test_one_call_in_an_answer_when_that_is_the_rule() -> None:
     assert "the the" not in "".join(book.texts)
 
 
-def test_one_call_in_an_answer_is_learned_from_the_notice() -> None:
-    book = FakeBook([SLIPPED, SLIPPED])
-    run = FakeRun(book, single=True)
-    run.round()
-    run.round()
-    run.messages.append(Message(role="user", text=prompt("one-call-notice").format(written=4)))
-    count = len(run.replies)
-    run.work()
-    assert max(len(answer.calls) for answer in run.replies[count:]) == 1
-    assert "the the" not in "".join(book.texts) and report.ACKNOWLEDGEMENT not in run.said
-
-
 def test_a_conversation_asks_first() -> None:
     book = FakeBook([SLIPPED])
-    run = FakeRun(book, messages=[Message(role="user", text=prompt("start-console"))]).work()
+    run = FakeRun(book, messages=[Message(role="user", text=prompt("start-console"), notice="start-console")]).work()
     assert [call.name for call in run.replies[-1].calls] == ["ask_user"]
     run.messages.append(Message(role="user", text="Yes, do."))
     run.work()
@@ -272,7 +262,7 @@ def test_a_conversation_asks_first() -> None:
 
 def test_a_conversation_that_is_answered_with_no_changes_nothing() -> None:
     book = FakeBook([SLIPPED])
-    run = FakeRun(book, messages=[Message(role="user", text=prompt("start-console"))]).work()
+    run = FakeRun(book, messages=[Message(role="user", text=prompt("start-console"), notice="start-console")]).work()
     run.messages.append(Message(role="user", text="No, thank you."))
     run.work()
     assert book.texts == [SLIPPED] and book.report == report.DECLINED
