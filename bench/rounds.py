@@ -286,7 +286,7 @@ def long_run() -> tuple[list[Figure], list[str]]:
         with closing(Studio(home)) as studio:
             for _ in range(5):
                 with studio.store.read() as tx:
-                    shown.time(lambda: run_row(tx, get_run(tx, run)))
+                    shown.time(lambda: run_row(tx, get_run(tx, run), studio.settings))
                 opened.time(lambda: _open_console(studio, run))
 
     memory.append(_resident())

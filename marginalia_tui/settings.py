@@ -32,6 +32,12 @@ class Settings(BaseModel):
     """Runs that work at once, at most."""
     token_budget: Annotated[int, Field(ge=0)] = 0
     """Tokens of one run, over the budgets of the agents; 0 is no limit."""
+    max_rounds: Annotated[int, Field(ge=0)] = 0
+    """Rounds of one run, as above."""
+    max_cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """Cost of one run at the prices of its model, as above."""
+    max_minutes: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """Minutes of work of one run, as above."""
     agent_system_prompt: str = ""
     """What agents are told first, where they have no prompt of their own; empty is the studio's own."""
     agent_compaction_prompt: str = ""

@@ -14,9 +14,11 @@ import orjson
 
 from marginalia_tui.agent import approvals, earlier, findings, manual, transcript
 from marginalia_tui.agent.handles import Handles
+from marginalia_tui.agent.limits import limits_of
 from marginalia_tui.agent.prompt import context_cap
 from marginalia_tui.agent.questions import choices_of
-from marginalia_tui.agent.runs import Run, get_run
+from marginalia_tui.agent.room import cut_to_tokens, room_left
+from marginalia_tui.agent.runs import Run, add_context, context_of, get_run
 from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import (
     ASK_USER,
@@ -35,6 +37,7 @@ from marginalia_tui.agent.tools import (
     text_argument,
 )
 from marginalia_tui.agent.transcript import Entry
+from marginalia_tui.agent.worked import Worked
 from marginalia_tui.commands.context import AlwaysYes, Scope
 from marginalia_tui.commands.control import Control
 from marginalia_tui.commands.definition import CommandDefinition
@@ -44,6 +47,7 @@ from marginalia_tui.domain.errors import Cancelled, Invalid, LeaseLost, Marginal
 from marginalia_tui.domain.guard import reading_only
 from marginalia_tui.domain.items import Plan
 from marginalia_tui.llm.calls import read_arguments
+from marginalia_tui.llm.tokens import count_message
 from marginalia_tui.resources import prompt
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.lease import Lease
@@ -62,11 +66,12 @@ Effect = Callable[[WriteTx], str]
 class CallMaker:
     """Makes the calls of one run, on its worker's thread."""
 
-    def __init__(self, setup: RunSetup, run: Run, lease: Lease, handles: Handles) -> None:
+    def __init__(self, setup: RunSetup, run: Run, lease: Lease, handles: Handles, worked: Worked) -> None:
         self._setup = setup
         self._run = run
         self._lease = lease
         self._handles = handles
+        self._worked = worked
         self._scope = Scope(
             store=setup.store,
             space=run.copy,
@@ -130,8 +135,13 @@ class CallMaker:
         with self._write(call) as tx:
             return self._append(tx, call, text, ok=False, seconds=seconds, notice=notice)
 
-    def make(self, call: Call, control: Control) -> Entry | None:
+    def make(self, call: Call, control: Control, share: int = 1) -> Entry | None:
         """Makes a call and records its result.
+
+        Args:
+            call: what is called.
+            control: stops it.
+            share: the calls of the answer that have no result yet: they share the room in the context.
 
         Returns:
             The result; None when the call was stopped before it changed anything.
@@ -145,7 +155,7 @@ class CallMaker:
             effect = self._prepare(call, control)
             with self._write(call) as tx:
                 whole = effect(tx)
-                text = cut_result(whole)
+                text = self._fitted(tx, whole, share)
                 notice = transcript.CUT if text is not whole else None
                 entry = self._append(tx, call, text, ok=True, seconds=time.monotonic() - began, notice=notice)
                 self._handles.save(tx)
@@ -260,15 +270,19 @@ class CallMaker:
         raise Invalid(prompt("nothing-changed"))
 
     def _status(self, tx: WriteTx) -> dict[str, Any]:
-        run, agent = get_run(tx, self._run.uuid), self._setup.agent
-        budget = min((each for each in (agent.token_budget, self._setup.settings.token_budget) if each), default=0)
+        run, setup = get_run(tx, self._run.uuid), self._setup
+        limits = limits_of(run, setup.agent, setup.settings, setup.model)
         return {
             "rounds": run.rounds,
-            "maxRounds": agent.max_rounds or None,
+            "maxRounds": limits.rounds or None,
             "tokens": run.usage.prompt + run.usage.completion,
-            "tokenBudget": budget or None,
+            "tokenBudget": limits.tokens or None,
+            "cost": round(run.cost, 4),
+            "maxCost": limits.money or None,
+            "minutes": round(run.worked / 60, 1),
+            "maxMinutes": limits.minutes or None,
             "contextTokens": run.context_tokens,
-            "contextCap": context_cap(agent, self._setup.model) or None,
+            "contextCap": limits.context or None,
         }
 
     def _write(self, call: Call) -> AbstractContextManager[WriteTx]:
@@ -280,10 +294,24 @@ class CallMaker:
             run=self._run.uuid,
             call=call.id,
         )
-        return self._setup.store.write(act, lease=self._lease)
+        return self._worked.booked(self._setup.store.write(act, lease=self._lease))
+
+    def _fitted(self, tx: WriteTx, text: str, share: int) -> str:
+        """A result, cut to its length at most and to its share of the room that the context has."""
+        limits = limits_of(self._run, self._setup.agent, self._setup.settings, self._setup.model)
+        text = cut_result(text)
+        if not limits.context:
+            return text
+        room = room_left(limits.context, context_of(tx, self._run.uuid), self._setup.model.max_output)
+        return cut_to_tokens(text, room // share, self._ratio)
+
+    @property
+    def _ratio(self) -> float:
+        return self._setup.models.correction(self._setup.model).ratio
 
     def _append(
         self, tx: WriteTx, call: Call, text: str, *, ok: bool, seconds: float, notice: str | None = None
     ) -> Entry:
         result = Message(role="tool", text=text, call_id=call.id, ok=ok)
+        add_context(tx, self._run.uuid, round(count_message(result) * self._ratio))
         return transcript.append(tx, self._run.uuid, result, seconds=round(seconds, 3), notice=notice)

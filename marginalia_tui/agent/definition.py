@@ -50,6 +50,10 @@ class AgentDefinition(BaseModel):
     max_rounds: Limit = 0
     token_budget: Limit = 0
     """Tokens of a run, prompts and answers together."""
+    max_cost: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """Of a run, in the currency of the prices of its model."""
+    max_minutes: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """Minutes that a run is worked; what it rests is not counted."""
     context_cap: Limit = 0
     """Tokens of the context, below what the model has."""
     auto_compact: Percent = 90

@@ -8,12 +8,12 @@ works is steered by its row alone.
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from marginalia_tui.agent import admission, approvals, author_commands, inbox, opening, runlog, runs, transcript
+from marginalia_tui.agent import admission, approvals, author_commands, inbox, limits, opening, runlog, runs, transcript
 from marginalia_tui.agent.agents import get_agent
 from marginalia_tui.agent.delivery import RESTING
 from marginalia_tui.agent.elsewhere import Elsewhere
@@ -122,14 +122,37 @@ class Runner:
             taken.append((setup, lease.take(tx, run, address=self._wire.address), False))
         return run
 
-    def resume(self, run: str, note: str = "", observers: Sequence[Observer] = ()) -> None:
+    def resume(
+        self,
+        run: str,
+        note: str = "",
+        observers: Sequence[Observer] = (),
+        *,
+        raised: Mapping[str, float] | None = None,
+    ) -> None:
         """Has a paused, kept or failed run go on.
+
+        Args:
+            run: the uuid.
+            note: for the agent.
+            observers: hear every event.
+            raised: limits of this run alone from now on, by their names in `limits.RAISED`.
 
         Raises:
             StatusConflict: it is none of these by now.
             Busy: another process works it.
+            Invalid: the run has used as much already.
         """
-        self._go_on(run, _RESUMABLE, observers, note=note.strip())
+        self._go_on(run, _RESUMABLE, observers, note=note.strip(), raised=raised or {})
+
+    def raise_limits(self, run: str, raised: Mapping[str, float]) -> None:
+        """Changes the limits of one run; it reads them before its next request.
+
+        Raises:
+            Invalid: the run has used as much already.
+        """
+        with self._store.write(Act(actor="author", label="limits", run=run)) as tx:
+            runs.set_limits(tx, run, limits.check_raised(get_run(tx, run), raised))
 
     def work(self, run: str, *, take_over: bool = False, observers: Sequence[Observer] = ()) -> None:
         """Takes up a run that nobody works and that waits for nobody.
@@ -329,12 +352,15 @@ class Runner:
         *,
         note: str = "",
         take_over: bool = False,
+        raised: Mapping[str, float] | None = None,
     ) -> None:
         act = Act(actor="author", label="resume", run=run)
         with self._beginning(run, observers) as taken, self._store.write(act) as tx:
             seen = get_run(tx, run)
             if seen.status not in expected:
                 raise StatusConflict(f"The run is {seen.status.value}, so it can't go on: look again.")
+            if raised:
+                runs.set_limits(tx, run, limits.check_raised(seen, raised))
             changed = seen.status in _RESUMABLE and opening.say_changes(tx, seen)
             if note or not (changed or seen.interrupted):
                 opening.say_go_on(tx, run, note)

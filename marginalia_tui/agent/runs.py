@@ -5,7 +5,7 @@ and the caller is told which. What goes with a status (attention, the wish of a 
 written in the same statement or transaction.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -56,6 +56,10 @@ class Run:
     applied_change: int | None
     created: int
     changed: int
+    limits: Mapping[str, float]
+    """What was raised for this run alone (`agent.limits.RAISED`)."""
+    worked: float
+    """Seconds that it was worked."""
 
     @property
     def interrupted(self) -> bool:
@@ -99,6 +103,8 @@ def _value(row: Row[tuple[object, ...]]) -> Run:
         applied_change=row.applied_change,
         created=row.created,
         changed=row.changed,
+        limits=orjson.loads(row.limits),
+        worked=row.worked_ms / 1000,
     )
 
 
@@ -247,7 +253,10 @@ def release_copy(tx: WriteTx, run: str, *, keep_journal: bool = False) -> None:
 
 
 def add_usage(tx: WriteTx, run: str, usage: Usage, cost: float, seconds: float = 0.0) -> None:
-    """Counts a round and its tokens; `seconds` is how long the model wrote."""
+    """Counts a round and its tokens; `seconds` is how long the model wrote.
+
+    Usage without a prompt is that of an answer that failed: nothing is known of the request.
+    """
     column = tables.run.c
     tx.connection.execute(
         update(tables.run)
@@ -257,7 +266,7 @@ def add_usage(tx: WriteTx, run: str, usage: Usage, cost: float, seconds: float =
             prompt_tokens=column.prompt_tokens + usage.prompt,
             completion_tokens=column.completion_tokens + usage.completion,
             cached_tokens=column.cached_tokens + usage.cached,
-            context_tokens=usage.context,
+            context_tokens=usage.context if usage.prompt else column.context_tokens + usage.completion,
             cost=column.cost + cost,
         )
     )
@@ -268,6 +277,33 @@ def add_usage(tx: WriteTx, run: str, usage: Usage, cost: float, seconds: float =
 def set_context(tx: WriteTx, run: str, tokens: int) -> None:
     """What the conversation fills after a change that no answer has counted yet."""
     tx.connection.execute(update(tables.run).where(tables.run.c.uuid == run).values(context_tokens=tokens))
+    tx.touch("run", run)
+
+
+def add_context(tx: WriteTx, run: str, tokens: int) -> None:
+    """Counts what the next request holds beside what the last one held."""
+    column = tables.run.c
+    tx.connection.execute(
+        update(tables.run).where(column.uuid == run).values(context_tokens=column.context_tokens + tokens)
+    )
+
+
+def context_of(tx: ReadTx, run: str) -> int:
+    """The tokens that the conversation of a run fills now."""
+    return int(tx.connection.execute(select(tables.run.c.context_tokens).where(tables.run.c.uuid == run)).scalar_one())
+
+
+def add_worked(tx: WriteTx, run: str, seconds: float) -> None:
+    """Counts time that a run was worked."""
+    column = tables.run.c
+    worked = column.worked_ms + max(0, round(seconds * 1000))
+    tx.connection.execute(update(tables.run).where(column.uuid == run).values(worked_ms=worked))
+
+
+def set_limits(tx: WriteTx, run: str, limits: Mapping[str, float]) -> None:
+    """Keeps what was raised for a run."""
+    values = {"limits": orjson.dumps(dict(limits)).decode()}
+    tx.connection.execute(update(tables.run).where(tables.run.c.uuid == run).values(values))
     tx.touch("run", run)
 
 

@@ -319,10 +319,16 @@ def resolve_handles(command: CommandDefinition, arguments: Mapping[str, Any], ha
     }
 
 
-def cut_result(text: str) -> str:
-    """A result as the model reads it: at most 20,000 characters, cut at a line, with a word on how to go on."""
-    if len(text) <= MAX_RESULT:
+def cut_result(text: str, most: int = MAX_RESULT, told: str = "cut-result") -> str:
+    """A result as the model reads it, cut at a line where there is one, with a word on how to go on.
+
+    Args:
+        text: the whole result.
+        most: characters that are shown.
+        told: the name of the text with that word.
+    """
+    if len(text) <= most:
         return text
-    end = text.rfind("\n", MAX_RESULT // 2, MAX_RESULT)
-    shown = text[: end if end > 0 else MAX_RESULT]
-    return shown + "\n" + prompt("cut-result").format(shown=len(shown), total=len(text))
+    end = text.rfind("\n", most // 2, most)
+    shown = text[: end if end > 0 else most]
+    return shown + "\n" + prompt(told).format(shown=len(shown), total=len(text))

@@ -13,6 +13,7 @@ from sqlalchemy import Row, case, func, insert, select, update
 
 from marginalia_tui.domain.chat import Answer, Call, Message, Telemetry
 from marginalia_tui.llm.calls import read_arguments
+from marginalia_tui.llm.tokens import count_message
 from marginalia_tui.store import tables
 from marginalia_tui.store.store import ReadTx, WriteTx
 
@@ -137,7 +138,7 @@ def append(
     summary: bool = False,
     telemetry: Telemetry | None = None,
 ) -> Entry:
-    """Appends a message."""
+    """Appends a message, and counts the tokens of what is said to the agent; those of a result its caller counts."""
     clock = tx.store.clock
     message = replace(message, notice=notice)
     entry = Entry(
@@ -171,6 +172,9 @@ def append(
             telemetry=orjson.dumps(asdict(telemetry)).decode() if telemetry else None,
         )
     )
+    if thread == MAIN and message.role == "user":
+        filled = tables.run.c.context_tokens + count_message(message)
+        tx.connection.execute(update(tables.run).where(tables.run.c.uuid == run).values(context_tokens=filled))
     tx.touch("run", run)
     return entry
 

@@ -35,20 +35,23 @@ from marginalia_tui.agent.events import (
 from marginalia_tui.agent.handles import Handles
 from marginalia_tui.agent.inbox import Queued
 from marginalia_tui.agent.live import LiveBuffer
-from marginalia_tui.agent.prompt import build_request, context_cap, system_parts
+from marginalia_tui.agent.prompt import build_request, system_parts
 from marginalia_tui.agent.runs import Run, add_usage, get_run, transition
 from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.agent.tools import ASK_USER, FINISH
 from marginalia_tui.agent.transcript import CUT, MAX_NUDGES, NUDGE, Entry, Round, last_round
+from marginalia_tui.agent.worked import Worked
 from marginalia_tui.commands.control import Control
 from marginalia_tui.domain.chat import (
     Answer,
     Call,
     Message,
+    Usage,
 )
 from marginalia_tui.domain.errors import LeaseLost, MarginaliaError, StatusConflict, StoreError
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.llm.errors import ModelFault, Reason
+from marginalia_tui.llm.tokens import count_answer
 from marginalia_tui.resources import prompt
 from marginalia_tui.store.bus import Touched
 from marginalia_tui.store.journal import Act
@@ -112,7 +115,8 @@ class Worker:
         self._names = {tool.name for tool in setup.tools.tools}
         self._estimate = 0
         """Tokens of the request that was asked last, as the studio counts."""
-        self._calls = CallMaker(setup, run, lease, self._handles)
+        self._worked = Worked(self.run)
+        self._calls = CallMaker(setup, run, lease, self._handles, self._worked)
         self._delivery = Delivery(setup, run, lease, self._handles, self._compact_for_author)
         self._thread = threading.Thread(target=self._main, name=f"run-{self.run[-8:]}", daemon=True)
 
@@ -342,7 +346,7 @@ class Worker:
             outcome = self._calls.refuse(call, prompt("cut-call"), notice=transcript.CUT)
         elif self._calls.must_wait(run, call):
             self._wait_for_approval(run, call.id, end)
-        elif (made := self._make(call)) is not None:
+        elif (made := self._make(call, len(end.open_calls))) is not None:
             outcome = made
         else:
             self._was_cut = True  # before it changed anything
@@ -352,10 +356,10 @@ class Worker:
         runlog.called(self.run, runlog.known(call.name, self._names), seconds, len(result.text), ok=result.ok)
         self._tell(CallAnswered(call.id, result.ok, result.text, seconds))
 
-    def _make(self, call: Call) -> Entry | None:
+    def _make(self, call: Call, share: int) -> Entry | None:
         self._calling = True
         try:
-            return self._calls.make(call, self._control)
+            return self._calls.make(call, self._control, share)
         finally:
             self._calling = False
 
@@ -381,10 +385,13 @@ class Worker:
         parts = system_parts(setup.agent, setup.model, interactive=run.interactive, singles=sorted(tools.singles))
         wordy, choice = repeats.wants_words(self._rows), choose(self._rows, setup.model)
         request = build_request(parts, self._rows, tools.tools, setup.model.max_output, choice)
-        fill = context.measure(setup.models, setup.model, request, context_cap(setup.agent, setup.model))
+        allowed = limits.limits_of(run, setup.agent, setup.settings, setup.model)
+        fill = context.measure(setup.models, setup.model, request, allowed.context)
         self._estimate = fill.total
+        # Where the server counts more than the studio, it is right.
+        fill = replace(fill, total=max(fill.total, run.context_tokens))
         full = not wordy and compaction.due(self._rows, setup.agent, fill)
-        if reason := limits.reached(run, setup.agent, setup.settings.token_budget, 0 if full else fill.cap, fill.total):
+        if reason := limits.reached(run, replace(allowed, context=0) if full else allowed, fill.total):
             self._pause(reason)
             return
         if full:
@@ -412,7 +419,8 @@ class Worker:
         """The model failed, or the keys file can't be used."""
         if isinstance(error, ModelFault):
             if error.partial is not None and error.partial.text.strip():
-                self._keep_answer(replace(error.partial, calls=(), complete=False))
+                said = replace(error.partial, calls=(), complete=False)
+                self._keep_answer(replace(said, usage=Usage(completion=count_answer(said))))
             if error.fault is Reason.UNREADABLE_CALL:
                 reason = setbacks.UNREADABLE_REASON.format(fault=error.message)
                 self._set_back(setbacks.UNREADABLE, reason)
@@ -484,14 +492,15 @@ class Worker:
         self._rows.append(entry)
         self.live.end()
         names = runlog.names((call.name for call in kept.calls), self._names)
-        runlog.answered(self.run, run.rounds + 1, usage, context_cap(setup.agent, model), answer.seconds, names)
+        cap = limits.limits_of(run, setup.agent, setup.settings, model).context
+        runlog.answered(self.run, run.rounds + 1, usage, cap, answer.seconds, names)
         self._tell(UsageCounted(usage.prompt, usage.completion, usage.cached, usage.context))
 
     # Small things.
 
     def _write(self, label: str) -> AbstractContextManager[WriteTx]:
         act = Act(actor="agent", label=label, run=self.run)
-        return self._store.write(act, lease=self._lease)
+        return self._worked.booked(self._store.write(act, lease=self._lease))
 
     def _change(
         self, run: Run, to: RunStatus, reason: str = "", *, wish: str | None = None, cut: Cut | None = None

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from marginalia_tui.agent import agents, inbox
+from marginalia_tui.agent import agents, inbox, limits
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.live import LiveAnswer
 from marginalia_tui.agent.prompt import context_cap
@@ -267,9 +267,18 @@ class RunsDesk:
         """Pauses."""
         self._studio.runner.pause(run, now=now)
 
-    def resume(self, run: str, note: str = "") -> None:
-        """Goes on."""
-        self._studio.runner.resume(run, note)
+    def resume(self, run: str, note: str = "", raised: Mapping[str, float] | None = None) -> None:
+        """Goes on, with limits that are raised for this run."""
+        self._studio.runner.resume(run, note, raised=raised)
+
+    def reached_limits(self, run: str) -> dict[str, float] | None:
+        """The limits that can be raised for a run, by name, when one of them is reached; 0 is no limit."""
+        with self._studio.store.read() as tx:
+            found = get_run(tx, run)
+            allowed = limits.limits_of(found, agents.get_agent(tx, found.agent), self._studio.settings, None)
+        if not limits.reached(found, allowed):
+            return None
+        return {name: getattr(allowed, name) for name in limits.RAISED}
 
     def stop(self, run: str, *, keep: bool) -> None:
         """Ends it."""

@@ -37,7 +37,7 @@ class Setting:
     words: str
     help: str
     shown: str
-    default: str | int
+    default: str | int | float
     kind: Literal["number", "text", "multiline", "choice", "boolean"] = "number"
     value: str | int = ""
     """What a form begins with; empty for what is not shown."""
@@ -65,7 +65,10 @@ _ROWS = (
     ("default_backup_minutes", "defaults", "Backup after minutes", "Minutes with a change; 0: not by time"),
     ("backups_kept", "defaults", "Backups kept", "Backups made by themselves that are kept of each book"),
     ("default_history_limit", "defaults", "Versions listed", "Versions of a part that are listed; 0: all"),
+    ("max_rounds", "limits", "Rounds of a run", "Rounds of one run at most; 0 is no limit"),
     ("token_budget", "limits", "Tokens of a run", "Tokens of one run at most; 0 is no limit"),
+    ("max_cost", "limits", "Cost of a run", "At the prices of its model; 0 is no limit"),
+    ("max_minutes", "limits", "Minutes of a run", "Minutes that a run is worked; 0 is no limit"),
 )
 
 
@@ -244,8 +247,10 @@ def _prompt_shown(text: str) -> str:
     return quoted(" ".join(text.split())) if text.strip() else "the studio's own"
 
 
-def _shown(value: str | int) -> str:
-    return f"{value:,}" if isinstance(value, int) else value or "where the studio was started"
+def _shown(value: str | int | float) -> str:
+    if isinstance(value, str):
+        return value or "where the studio was started"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,g}"
 
 
 def _report(report: ModelReport) -> Shown:

@@ -41,7 +41,7 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
     }
     fields |= {
         name: value
-        for name in ("max_rounds", "token_budget", "context_cap", "auto_compact")
+        for name in ("max_rounds", "token_budget", "max_cost", "max_minutes", "context_cap", "auto_compact")
         if (value := getattr(options, name)) is not None
     }
     if options.instructions_file:

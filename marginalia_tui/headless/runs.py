@@ -10,9 +10,9 @@ from marginalia_tui.agent import agents, approvals, detached, inbox, transcript
 from marginalia_tui.agent.export import rows_markdown
 from marginalia_tui.agent.follow import follow
 from marginalia_tui.agent.foresight import argument_words, foresee
+from marginalia_tui.agent.limits import RAISED, Limits, limits_of
 from marginalia_tui.agent.merge.model import Picks, split_pick
 from marginalia_tui.agent.merge.report import to_json, to_text
-from marginalia_tui.agent.prompt import context_cap
 from marginalia_tui.agent.questions import open_choices
 from marginalia_tui.agent.runs import Run, find_run, get_run, list_runs
 from marginalia_tui.agent.transcript import Entry
@@ -26,6 +26,7 @@ from marginalia_tui.headless import seen
 from marginalia_tui.headless.output import facts, print_json, print_text, say, table
 from marginalia_tui.headless.stream import Stream, work_to_rest
 from marginalia_tui.services.models import get_model
+from marginalia_tui.settings import Settings
 from marginalia_tui.store import lease
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import ReadTx
@@ -124,11 +125,15 @@ def _command(studio: Studio, options: argparse.Namespace) -> int:
 
 def _resume(studio: Studio, options: argparse.Namespace) -> int:
     run = _named(studio, options)
+    raised = {name: value for name in RAISED if (value := getattr(options, name)) is not None}
     if options.detach:
-        studio.runner.send(run.uuid, options.note, detach=True)
+        if raised:
+            studio.runner.raise_limits(run.uuid, raised)
+        if options.note or not raised:
+            studio.runner.send(run.uuid, options.note, detach=True)
         return _steered(studio, options, run.uuid, None)
     stream = Stream(as_json=options.json)
-    studio.runner.resume(run.uuid, options.note, observers=[stream])
+    studio.runner.resume(run.uuid, options.note, [stream], raised=raised)
     return _steered(studio, options, run.uuid, stream)
 
 
@@ -178,13 +183,13 @@ def _rested(studio: Studio, run: str, options: argparse.Namespace) -> int:
     return 0
 
 
-def run_row(tx: ReadTx, run: Run) -> dict[str, Any]:
+def run_row(tx: ReadTx, run: Run, settings: Settings) -> dict[str, Any]:
     """What `run show` tells of a run."""
     try:
         agent = agents.get_agent(tx, run.agent)
-        cap = context_cap(agent, get_model(tx, agent.model)) or None
+        allowed = limits_of(run, agent, settings, get_model(tx, agent.model))
     except NotFound:
-        cap = None
+        allowed = Limits()
     book = tx.space(LIBRARY).find(Book, run.book)
     plan = tx.space(run.space).find(Plan, run.uuid) if run.space is not None else None
     return {
@@ -200,7 +205,9 @@ def run_row(tx: ReadTx, run: Run) -> dict[str, Any]:
         "cached_tokens": run.usage.cached,
         "cost": round(run.cost, 6),
         "context_tokens": run.context_tokens,
-        "context_cap": cap,
+        "context_cap": allowed.context or None,
+        "minutes": round(run.worked / 60, 2),
+        "limits": {name: getattr(allowed, name) or None for name in RAISED},
         "plan": orjson.loads(plan.steps) if plan else [],
         "queued": len(inbox.queued(tx, run.uuid)),
         "pending_approvals": [
@@ -214,7 +221,7 @@ def run_row(tx: ReadTx, run: Run) -> dict[str, Any]:
 def _show_run(studio: Studio, run: str, options: argparse.Namespace) -> int:
     with studio.store.read() as tx:
         found = get_run(tx, run)
-        row = run_row(tx, found)
+        row = run_row(tx, found, studio.settings)
         if choices := open_choices(tx, found):
             row["choices"] = list(choices)
     for call in row["pending_approvals"]:
@@ -247,7 +254,7 @@ def _show(studio: Studio, options: argparse.Namespace) -> int:
 
 def _list(studio: Studio, options: argparse.Namespace) -> int:
     with studio.store.read() as tx:
-        rows = [run_row(tx, run) for run in list_runs(tx)]
+        rows = [run_row(tx, run, studio.settings) for run in list_runs(tx)]
     if options.json:
         print_json(rows)
     else:

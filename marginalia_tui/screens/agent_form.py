@@ -69,8 +69,8 @@ async def clone_agent(host: Host, desk: "Desk", agent: str, name: str) -> str | 
 def _fields(books: Pairs, models: Pairs, now: dict[str, Any], *, new: bool) -> "list[Field]":
     from marginalia_tui.widgets.fields import Field
 
-    def limit(name: str, label: str, help: str) -> Field:
-        return Field(name, label, "number", now.get(name) or None, help=help)
+    def limit(name: str, label: str, help: str, *, whole: bool = True) -> Field:
+        return Field(name, label, "number", now.get(name) or None, help=help, whole=whole)
 
     commands = now.get("commands", "safe")
     shown = commands if isinstance(commands, str) else ", ".join(commands)
@@ -86,6 +86,8 @@ def _fields(books: Pairs, models: Pairs, now: dict[str, Any], *, new: bool) -> "
         Field("batch", "Calls at a time", "choice", now.get("batch", "batched"), BATCH),
         limit("max_rounds", "Rounds at most", "Empty is no limit."),
         limit("token_budget", "Tokens at most", "Empty is no limit."),
+        limit("max_cost", "Cost at most", "At the prices of the model. Empty is no limit.", whole=False),
+        limit("max_minutes", "Minutes at most", "That it works. Empty is no limit.", whole=False),
         limit("context_cap", "Context at most", "Tokens. Empty takes what the model has."),
         Field("auto_compact", "Summary at", "number", now.get("auto_compact", 90), help="Percent, 50 to 99; 0: never."),
         Field("language", "Spoken to in", "text", now.get("language", "en"), help="A code, such as en."),
@@ -104,6 +106,6 @@ def _values(answer: "dict[str, FieldValue]") -> dict[str, Any]:
     values: dict[str, Any] = dict(answer)
     named = tuple(name.strip().removeprefix("/") for name in str(values["commands"]).split(",") if name.strip())
     values["commands"] = named[0] if named in (("safe",), ("all",)) else named
-    for limit in ("max_rounds", "token_budget", "context_cap", "auto_compact"):
+    for limit in ("max_rounds", "token_budget", "max_cost", "max_minutes", "context_cap", "auto_compact"):
         values[limit] = values[limit] or 0
     return values

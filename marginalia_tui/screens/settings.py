@@ -334,14 +334,9 @@ class SettingsScreen(BaseScreen):
             from marginalia_tui.widgets.fields import Field
 
             shown = setting.shown if setting.kind == "number" else setting.value
-            field = Field(
-                "value",
-                setting.help,
-                setting.kind,
-                shown,
-                setting.choices,
-                required=setting.kind not in ("boolean", "multiline"),
-            )
+            whole = not isinstance(setting.default, float)
+            needed = setting.kind not in ("boolean", "multiline")
+            field = Field("value", setting.help, setting.kind, shown, setting.choices, required=needed, whole=whole)
             answer = await self.host.ask(Form(setting.words, [field]))
             value = None if answer is None else answer["value"]
         if value is not None:

@@ -230,6 +230,7 @@ def test_a_run_streams_and_is_reviewed_and_applied(program: Program, novel: Path
     assert shown.keys() == {
         "run", "agent", "book", "status", "reason", "attention", "rounds", "prompt_tokens", "completion_tokens",
         "cached_tokens", "cost", "context_tokens", "context_cap", "plan", "queued", "pending_approvals", "worked_by",
+        "minutes", "limits",
     }  # fmt: skip
     assert (shown["status"], shown["rounds"], shown["prompt_tokens"]) == ("DONE", 3, 450)
     rows = program("run", "transcript", "latest").json
