@@ -32,7 +32,7 @@ PLACES = {
     "library": ("library", "trash", "picker"),
     "book": ("book", "edit", "replace", "spelling", "select", "lookup", "jump", "page", "find", "branches", "outline"),
     "agents": ("agents",),
-    "console": ("agents", "console", "transcript"),
+    "console": ("agents", "console", "transcript", "context", "diagnostics", "findings"),
     "diagnostics": ("console", "transcript"),
     "review": ("agents", "console", "review", "diff", "text_editor", "book"),
     "settings": ("settings",),

@@ -14,6 +14,7 @@ from marginalia_tui.desk.news import News, read_news
 from marginalia_tui.desk.panels import PanelDesk
 from marginalia_tui.desk.review import ReviewDesk
 from marginalia_tui.desk.runs import RunsDesk
+from marginalia_tui.desk.seen import SeenDesk
 from marginalia_tui.desk.settings import SettingsDesk
 from marginalia_tui.desk.statistics import StatisticsDesk
 from marginalia_tui.desk.trash import TrashDesk
@@ -44,6 +45,7 @@ class Desk:
         self.views = Views(studio.home)
         self.bar = Bar(studio)
         self.runs = RunsDesk(studio)
+        self.seen = SeenDesk(studio)
         self.review = ReviewDesk(studio)
         self.statistics = StatisticsDesk(studio)
 

@@ -27,6 +27,8 @@ class View:
     """Whether the editor dims all but the paragraph of the cursor."""
     typewriter: bool = False
     """Whether the line of the cursor stays in the middle."""
+    console_tab: str = ""
+    """The tab of the console that was looked at last."""
     spelling: bool = True
     """Whether the editor marks words that are not right."""
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.widget import Widget
 from textual.widgets import Static
 
 from marginalia_tui.screens import runwords
-from marginalia_tui.screens.base import BaseScreen
 from marginalia_tui.screens.chrome import SMALLEST
 from marginalia_tui.screens.console_panel import PLAN_LINES, Panel, panel_lines, plan_now, plan_text
+from marginalia_tui.screens.console_tabs import TABS, TRANSCRIPT, TabbedScreen
 from marginalia_tui.screens.livefeed import LiveFeed
 from marginalia_tui.screens.runline import Fact, RunLine
 from marginalia_tui.screens.runwords import STATUS_TONES, STATUS_WORDS, compact, context_words
@@ -33,11 +34,13 @@ LONG = 8_000
 """Characters of a text that is laid out on a thread before it is shown."""
 _PLAN_ROOM = {"-tiny": 3, "-low": 4}
 """Lines of the plan in a low terminal."""
+_OF_ROWS = ("choose", "approve", "approve_always", "deny", "look", "plan", "cancel_queued", "force")
+"""What is done beside the rows only, where it is seen what it is about."""
 PLACEHOLDER = "Write to the agent: Enter sends, Ctrl+J makes a new line"
 ANSWER = "Answer the agent: Enter sends, Ctrl+J makes a new line"
 
 
-class ConsoleScreen(BaseScreen):
+class ConsoleScreen(TabbedScreen):
     """One run.
 
     Args:
@@ -94,8 +97,9 @@ class ConsoleScreen(BaseScreen):
         """The box to the agent."""
 
     def body(self) -> ComposeResult:
-        """How it stands, the plan, the rows, what waits, the box."""
+        """How it stands, the tabs, the plan, the rows, what waits, the box."""
         yield self._line
+        yield self.tab_line
         yield self._plan
         yield self.transcript
         yield self.panel
@@ -122,6 +126,14 @@ class ConsoleScreen(BaseScreen):
         """This run."""
         return touched.run(self.run)
 
+    def first_tab_focus(self) -> None:
+        """The rows."""
+        self.transcript.focus()
+
+    def before_tabs(self) -> Widget:
+        """Tabs stand in the place of the rows."""
+        return self.panel
+
     # Reading
 
     async def read(self, desk: "Desk") -> None:
@@ -143,7 +155,13 @@ class ConsoleScreen(BaseScreen):
         elif self._feed is not None:
             self._feed.settle(first)
         self._show(view)
+        self.tab_is_old()
         self._unfold_waiting(view, source)
+        if first_time and not view.waiting and view.status != "IDLE":
+            # What asks for the author is seen first, whatever was looked at last.
+            last = await self.call(lambda: desk.views.read().console_tab)
+            if last in TABS and self.is_attached:
+                self.show_tab(last)
         if first_time and view.status == "IDLE" and not view.choices and self.transcript.has_focus:
             self.box.focus()
         if view.attention and self.app.screen is self:
@@ -237,6 +255,8 @@ class ConsoleScreen(BaseScreen):
             "choose": bool(parameters) and isinstance(parameters[0], int) and parameters[0] <= len(view.choices),
             "switch_focus": not self.box.disabled,
         }
+        if self.tab != TRANSCRIPT and action in _OF_ROWS:
+            return False
         return allowed.get(action, True)
 
     def action_back(self) -> None:
@@ -248,6 +268,8 @@ class ConsoleScreen(BaseScreen):
 
     def action_switch_focus(self) -> None:
         """Between the rows and the box."""
+        if self.tab != TRANSCRIPT:
+            self.show_tab(TRANSCRIPT)
         (self.transcript if self.box.has_focus else self.box).focus()
 
     def on_prompt_box_sent(self, event: PromptBox.Sent) -> None:

@@ -35,13 +35,25 @@ class AnswerView(LineView):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"answer--label"}
     ALLOW_SELECT = False
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
-        super().__init__()
+    def __init__(self, blocks: Sequence[Block] = (), *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self.blocks = blocks
         self._lines: list[list[tuple[str, str]]] = []
 
+    def show(self, blocks: Sequence[Block], *, from_start: bool = False) -> None:
+        """Shows other blocks; where the reader stands is kept, if they do not begin anew."""
+        if blocks != self.blocks:
+            self.blocks = blocks
+            if self.is_attached:
+                self._lay_out()
+        if from_start:
+            self.action_go_home()
+
     def on_resize(self, event: events.Resize) -> None:
         """Lays the blocks out for the new width."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
         self._lines = lay_out(self.blocks, max(10, self.room.width))
         self.set_height(len(self._lines))
         self.redraw()

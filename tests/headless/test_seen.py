@@ -53,7 +53,7 @@ def test_a_run_is_looked_into(printed: Print, tmp_path: Path) -> None:
     assert told["telemetry"]["prompt"] == 25_700
     assert [each["context"] for each in told["rounds"]] == [4_010, 5_020, 5_220, 5_520, 6_050]
     page = printed("run", "diagnostics", "latest")
-    assert page.startswith("# Corrector on The Cat\n\n- 5 rounds, 4 with one call")
+    assert page.startswith("# Corrector on The Cat\n\n- rounds: 5, 4 with one call")
     assert printed("--json", "run", "diagnostics", "latest", "--markdown") == page
 
     told = json.loads(printed("--json", "run", "context", "latest"))

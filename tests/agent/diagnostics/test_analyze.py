@@ -231,7 +231,7 @@ def test_telemetry_is_added_up_and_rows_without_it_left_out() -> None:
 def test_nothing_at_all_is_a_report_too() -> None:
     report = analyze([])
     assert report == Report(Totals())
-    assert to_markdown(report, "Nobody").startswith("# Nobody\n\n- 0 rounds")
+    assert to_markdown(report, "Nobody").startswith("# Nobody\n\n- rounds: 0, ")
     with pytest.raises(FrozenInstanceError):
         report.totals.rounds = 1  # type: ignore[misc]
 
