@@ -77,6 +77,10 @@ class PanelView:
     empty: str = ""
     marks: tuple[PanelMark, ...] = ()
     notes: tuple[PanelNote, ...] = field(default=())
+    part: str = ""
+    """The part that it is about."""
+    begin: str = ""
+    """The key of the row that is chosen when it is opened; empty: the first."""
 
 
 class PanelDesk:
@@ -92,11 +96,11 @@ class PanelDesk:
             NotFound: the part is gone.
         """
         if name == "lore":
-            return replace(self._lore(part), notes=self.margin(part))
+            return replace(self._lore(part), notes=self.margin(part), part=part)
         with self._store.read() as tx:
             space = tx.space(LIBRARY)
             found = space.get(Part, part)
-            return replace(_PANELS[name](space, found), notes=_margin(space, part))
+            return replace(_PANELS[name](space, found), notes=_margin(space, part), part=part)
 
     def _lore(self, part: str) -> PanelView:
         """The entries of the book, those first that the turn of the part is told, each with why."""
@@ -181,7 +185,7 @@ def _history(space: Space, part: Part) -> PanelView:
     for each in reversed(found):
         words = sizes[each.key][0] if each.key in sizes else 0
         when = "" if each.act.at is None else _moment(each.act.at)
-        head = f"{each.number}  {each.act.who}: {each.act.label or 'text'}"
+        head = f"{each.number}  {_who(each.act)}: {each.act.label or 'text'}"
         rows.append(PanelRow(str(each.number), head, f"{words:,}", f"*{when}, {words:,} words*\n\n{texts[each.key]}"))
     about = f"{len(rows)} version{'' if len(rows) == 1 else 's'} of part {_number(space, book, part)}"
     listed = rows[: versions_listed(space.tx.store.home, book)]
@@ -192,21 +196,38 @@ def _writers(space: Space, part: Part) -> PanelView:
     found = blame.histories(space, [part.uuid])
     stretches = found[0].stretches() if found else []
     shares = blame.ranked(blame.count_words(found, {part.uuid: part.words}))
-    about = shares_told([(share.who, share.words) for share in shares], [each.owner.act.who for each in stretches])
+    several = len({each.owner.act.who for each in stretches}) > 1
+    about = shares_told(
+        [(writer_told(share, several), share.words) for share in shares],
+        [writer_told(each.owner.act, several) for each in stretches],
+    )
     rows, marks = [], []
     for each in stretches:
         act = each.owner.act
         said = part.text[each.start : each.end]
         when = "" if act.at is None else _moment(act.at)
         head = " ".join(said.split()) or "(space)"
-        why = f"*{act.who}, {act.label or 'text'}, version {each.owner.version}, {when}*"
-        rows.append(PanelRow(f"{each.start}", head, act.who, f"{why}\n\n{said}", each.start, each.end))
-        sign: MarkSign = "a" if act.kind == "agent" else "w" if act.kind == "author" else "~"
-        marks.append(PanelMark(each.start, each.end, sign, act.who))
-    several = len({row.tail for row in rows}) > 1
+        who = _who(act)
+        why = f"*{who}, {act.label or 'text'}, version {each.owner.version}, {when}*"
+        rows.append(PanelRow(f"{each.start}", head, who, f"{why}\n\n{said}", each.start, each.end))
+        marks.append(PanelMark(each.start, each.end, _sign(act), who))
     return PanelView(
         "writers", "Who wrote it", tuple(rows), about, "This part is empty.", tuple(marks) if several else ()
     )
+
+
+def _who(writer: blame.Share | versions.Act) -> str:
+    """The name of a writer, as the author reads it."""
+    return "you" if writer.kind == "author" else writer.who
+
+
+def _sign(writer: blame.Share | versions.Act) -> MarkSign:
+    return "a" if writer.kind == "agent" else "w" if writer.kind == "author" else "~"
+
+
+def writer_told(writer: blame.Share | versions.Act, several: bool) -> str:
+    """The name of a writer, with the sign that stands beside the text where there are several."""
+    return f"{_who(writer)} ({_sign(writer)})" if several else _who(writer)
 
 
 def shares_told(counted: list[tuple[str, int]], writers: list[str]) -> str:
@@ -234,9 +255,10 @@ def _summaries(space: Space, part: Part) -> PanelView:
     rows = []
     for block in known.branch(leaf):
         reach = [places[each] for each in block.parts]
-        what = "meta summary" if known.rows[block.summary].meta else "summary"
-        here = ", this part too" if part.uuid in block.parts else ""
-        rows.append((block, f"parts {reach[0]} to {reach[-1]}, {what}{here}"))
+        which = f"parts {reach[0]} to {reach[-1]}" if len(reach) > 1 else f"part {reach[0]}"
+        meta = ", meta" if known.rows[block.summary].meta else ""
+        here = ", here" if part.uuid in block.parts else ""
+        rows.append((block, which + meta + here))
     texts = space.get_many(Summary, [block.summary for block, _ in rows])
     shown = tuple(
         PanelRow(
@@ -249,7 +271,8 @@ def _summaries(space: Space, part: Part) -> PanelView:
         for block, head in rows
     )
     empty = "No summaries on this branch.\n\n/set-summary writes one for a part"
-    return PanelView("summaries", "Summaries", shown, empty=empty)
+    begin = next((block.summary for block, _ in rows if part.uuid in block.parts), "")
+    return PanelView("summaries", "Summaries", shown, empty=empty, begin=begin)
 
 
 def _number(space: Space, book: Book, part: Part) -> int:

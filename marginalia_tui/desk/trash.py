@@ -81,6 +81,6 @@ def _line(each: gone.Gone, titles: dict[str, str]) -> GoneLine:
         book=each.book,
         place=titles.get(each.book or "", ""),
         when=moment(each.at),
-        who=each.who or "author",
+        who=each.who or "you",
         for_good=each.kind in (Book.KIND, Lorebook.KIND),
     )

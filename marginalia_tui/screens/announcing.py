@@ -116,6 +116,13 @@ class NewsHost(BarHost):
         if notice and self._driver is not None:
             self._driver.write(notice)
 
+    @property
+    def screen_keeps_keys(self) -> bool:
+        """Whether the screen in front shows not yet what a key may be about."""
+        stack = self._screen_stacks.get(self._current_mode)
+        here = stack[-1] if stack else None
+        return isinstance(here, BaseScreen) and here.keeps_keys
+
     async def ask(self, dialog: Screen[T]) -> T | None:
         """As every dialog, with nothing over it that was told before."""
         self._drop_old_notices()

@@ -63,6 +63,8 @@ class BaseScreen(Screen[None]):
         self._up_to_date = asyncio.Event()
         self._up_to_date.set()
         self._again = False
+        self.has_read = False
+        """Whether it was read once, or could not be."""
         self._had_focus: Widget | None = None
 
     def compose(self) -> ComposeResult:
@@ -89,6 +91,11 @@ class BaseScreen(Screen[None]):
 
     async def before_quit(self) -> None:
         """Puts away what must not be lost, before the studio closes."""
+
+    @property
+    def keeps_keys(self) -> bool:
+        """Whether keys wait until what they are about is shown."""
+        return False
 
     # What it may use
 
@@ -146,6 +153,7 @@ class BaseScreen(Screen[None]):
                 if desk is not None:
                     await self.read(desk)
         finally:
+            self.has_read = True
             self._up_to_date.set()
 
     def on_screen_resume(self) -> None:

@@ -7,6 +7,11 @@ from textual.binding import Binding, BindingType
 from marginalia_tui.screens.bookpanels import PANEL_KEYS
 from marginalia_tui.screens.passages import PASSAGE_KEYS, PassageScreen
 
+_NEED_PART = frozenset({"edit", "step", "find", "swipe", "branch", "delete", "copy", "choose", "jump", "panel"})
+_NEED_BOOK = frozenset({
+    "add", "undo", "redo", "branches", "outline", "lorebooks", "facts", "settings", "backups", "statistics", "export",
+})  # fmt: skip
+
 
 class BookScreen(PassageScreen):
     """The second mode."""
@@ -39,9 +44,9 @@ class BookScreen(PassageScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """What needs a part is not offered without one."""
-        if action in ("edit", "step", "find", "swipe", "branch", "delete", "copy", "choose", "jump"):
+        if action in _NEED_PART:
             return self._view is not None and bool(self._view.parts)
-        if action in ("add", "undo", "redo", "branches", "facts", "settings", "backups", "statistics", "export"):
+        if action in _NEED_BOOK:
             return self._view is not None
         return True
 
@@ -83,7 +88,7 @@ class BookScreen(PassageScreen):
         if self._part is not None:
             made = await self.host.command("branch-part", part=self._part.uuid)
             await self._read_at(str(made.data["part"]))
-            self.host.tell(f"{made.sentence} It stands beside the old one: Left and Right change between them.")
+            self.host.tell(f"{made.sentence} Left and Right go through its versions.")
 
     # Changing
 

@@ -8,6 +8,7 @@ from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.screens.bookreading import ReadingScreen
 from marginalia_tui.screens.sidepanel import SidePanel
 from marginalia_tui.widgets.margin import Mark, MarkKind, Note
+from marginalia_tui.widgets.page import Page
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.panels import PanelName, PanelNote, PanelRow, PanelView
@@ -112,6 +113,13 @@ class PanelledScreen(ReadingScreen):
         self.refresh_bindings()
 
     # Doing
+
+    def on_page_note_selected(self, event: Page.NoteSelected) -> None:
+        """Enter on a note of the margin: to it in its panel."""
+        event.stop()
+        self.panel.go_to(event.id)
+        self._open_panel("notes")
+        self._remember("notes")
 
     def on_side_panel_chosen(self, event: SidePanel.Chosen) -> None:
         """Enter on a row: to its passage, or to the entry in its lorebook."""

@@ -48,6 +48,7 @@ class ReadingScreen(BaseScreen):
         # Kept, and not looked for: a reading may come to its end when the screen is being taken apart.
         self.outline = Outline(empty=NO_BOOK, id="outline")
         """The outline."""
+        self.outline.enter = "read"
         self.page = Reader(id="page")
         """The page."""
         self.panel = SidePanel(id="panel")
@@ -77,6 +78,14 @@ class ReadingScreen(BaseScreen):
         """This book, and who holds it."""
         book = self.host.opened
         return book is None or touched.book(book) or bool(touched.runs)
+
+    @property
+    def keeps_keys(self) -> bool:
+        """Until the book and its part are shown: a key may be about them."""
+        if self.host.desk is None:
+            return False
+        reading = not self.has_read or not self._up_to_date.is_set()
+        return (self._view is None and reading) or (self._part is None and self._loading)
 
     def _other_book(self) -> None:
         self._view = self._part = self._finding = None

@@ -1,5 +1,6 @@
 """What stands at the edges of every full screen: the line of modes at the top, the line of keys at the bottom."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from rich.segment import Segment
@@ -12,6 +13,7 @@ from textual.widgets import Static
 
 from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.screens.host import Host
+from marginalia_tui.widgets.rows import RowView
 from marginalia_tui.widgets.text import cells, crop
 
 MODES = (("library", "Library"), ("book", "Book"), ("agents", "Agents"), ("settings", "Settings"))
@@ -177,6 +179,8 @@ class KeyLine(Widget):
                     rank.setdefault((owner, each.id or key), len(rank))
         for active in sorted(active_keys.values(), key=lambda it: rank[it.node, it.binding.id or it.binding.key]):
             binding = active.binding
+            if entering := _does_enter(binding, active.node):
+                binding = replace(binding, description=entering, show=True)
             if binding.show and active.enabled:
                 known = (binding.action, binding.description)
                 found.setdefault(known, (self.app.get_key_display(binding), binding, active.node))
@@ -189,6 +193,12 @@ class KeyLine(Widget):
             if start <= event.x < end:
                 await self.app.run_action(action, node)
                 return
+
+
+def _does_enter(binding: Binding, node: DOMNode) -> str:
+    """What the key of a list that opens a row does with its rows; empty for every other key."""
+    opens = isinstance(node, RowView) and binding.action == "select" and node.row_count() > 0
+    return node.enter if opens and isinstance(node, RowView) else ""
 
 
 class TooSmall(Static):

@@ -46,6 +46,7 @@ async def ask_import(host: "Host", desk: "Desk") -> Wanted | None:
                     help="Of Markdown: a part begins at headings of this level.",
                 ),
             ],
+            does="chooses the file",
         )
     )
     if kind is None:
@@ -76,6 +77,7 @@ async def export_book(host: "Host", desk: "Desk", book: str, title: str) -> None
                     help="A suffix that is missing is added.",
                 ),
             ],
+            does="writes it",
         )
     )
     if answer is None:

@@ -48,6 +48,12 @@ def key_words(key: str) -> str:
 class Host(OrderedKeys[int]):
     """The app as the screens see it."""
 
+    CSS = """
+    ToastRack { margin-bottom: 0; }
+    Toast { width: auto; max-width: 100%; margin-top: 0; padding: 0 1; }
+    """
+    """Notices stand over the line of keys, as short as they are: what is read is not covered by those of one line."""
+
     desk: "Desk | None" = None
     news: "reactive[News | None]" = reactive(None, init=False)
     """The runs in short; None until the studio is open."""

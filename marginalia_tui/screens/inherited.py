@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from marginalia_tui.domain.visible import visible
 from marginalia_tui.screens.base import BaseScreen
-from marginalia_tui.screens.inheriting import COLUMNS, ask_setting, keep_setting, setting_row
+from marginalia_tui.screens.inheriting import COLUMNS, ask_setting, keep_setting, setting_row, what_holds_then
 from marginalia_tui.widgets.rows import RowView
 from marginalia_tui.widgets.table import Table
 
@@ -93,8 +93,8 @@ class InheritedScreen(BaseScreen):
             return
         where = "said here" if line.own else line.where
         said = f"{line.label} ({where}):\n\n{line.value}" if line.value else f"{line.label}: nothing is said."
-        if line.own and line.above:
-            said += f"\n\nr takes this away: then it is what is said by {line.above_where}."
+        if line.own:
+            said += f"\n\n{self.host.key_of(type(self), 'inherited.reset')} takes this away. {what_holds_then(line)}"
         self.query_one("#value", Static).update(visible(said))
         self.query_one("#value-place", VerticalScroll).scroll_home(animate=False)
 

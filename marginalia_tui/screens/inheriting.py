@@ -48,10 +48,20 @@ async def _ask(host: "Host", desk: "Desk", line: "SettingLine") -> str | None:
     return await host.ask(Ask(line.label, line.value if line.own else "", help=f"{line.help} {_empty(line)}".strip()))
 
 
+def what_holds_then(line: "SettingLine") -> str:
+    """What holds when the owner says nothing any more, in one sentence."""
+    shown = _shortly(line.above)
+    return f"Then {shown!r} holds ({line.above_where})." if shown else "Then nothing is said."
+
+
 def _empty(line: "SettingLine") -> str:
-    above = " ".join(line.above.split())
-    shown = above if len(above) <= 30 else above[:29] + "\u2026"
+    shown = _shortly(line.above)
     return f"Empty inherits {shown!r} ({line.above_where})." if shown else "Empty: nothing is said."
+
+
+def _shortly(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 30 else line[:29] + "\u2026"
 
 
 async def keep_setting(host: "Host", desk: "Desk", owner: "Owner", uuid: str, line: "SettingLine", value: str) -> None:

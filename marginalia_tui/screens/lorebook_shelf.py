@@ -64,6 +64,7 @@ class LorebookShelfScreen(BaseScreen):
             id="shelf",
         )
         """The lorebooks."""
+        self.table.enter = "open"
 
     def body(self) -> ComposeResult:
         """The table."""

@@ -35,7 +35,12 @@ if TYPE_CHECKING:
     from marginalia_tui.desk.opening import Desk
     from marginalia_tui.store.bus import Touched
 
-NO_LORE = "This book has no lore.\n\nn  writes the first entry\nb  makes a lorebook\nl  links one that there is"
+NO_LORE = """This book has no lore.
+
+n  writes the first entry
+a  reads a file: world info, a lorebook, a character card
+b  makes a lorebook
+l  links one that there is"""
 NO_BOOK = "No book is open.\n\nF2  shows the library"
 NO_ENTRIES = "This lorebook has no entries.\n\nn  writes the first"
 NOTHING_FITS = "No entry fits.\n\nEsc  shows all again"
@@ -70,6 +75,7 @@ class LorePanes(BaseScreen):
         """The lorebook that no book uses; None when the lore of a book is shown."""
         self._part = part
         self._go_to = entry
+        self._came_for_entry = entry is not None
         self._at = at
         self._book: str | None = None
         self._wanted: Wanted | None = None
@@ -83,10 +89,12 @@ class LorePanes(BaseScreen):
             id="tree",
         )
         """The lorebooks."""
+        self.shelf.enter = "entries"
         self.columns = tuple(COLUMNS)
         """The names of the columns of the list."""
         self.table = EntryTable(list(COLUMNS.values()), id="entries")
         """The entries of the lorebook."""
+        self.table.enter = "read"
         self.page = Page(id="entry-text")
         """The text of the entry."""
         self.filter_line = FilterLine(id="filter")
@@ -129,6 +137,11 @@ class LorePanes(BaseScreen):
         self.refresh_bindings()
 
     # Reading
+
+    @property
+    def keeps_keys(self) -> bool:
+        """Until the first list of entries is shown: a key may be about one of them."""
+        return not self.has_read or (self.view is not None and self._arranged is None)
 
     def wants(self, touched: "Touched") -> bool:
         """This book, who holds it, and what other books share with it."""
@@ -238,6 +251,9 @@ class LorePanes(BaseScreen):
         every = wanted.query or wanted.hits is not None
         self.table.empty = NOTHING_FITS if every else NO_ENTRIES if view.lorebooks and view.book else ""
         go_to, self._go_to = self._go_to, None
+        if go_to is None and self._arranged is not None and self._arranged[1] != wanted and made:
+            # Other entries than before: the first of them, unless the one under the cursor is still there.
+            go_to = None if any(row.key == self.table.current_key for row in made) else made[0].key
         self._arranged = (view, wanted, preview)
         self.columns = columns
         self.table.columns = tuple(COLUMNS[name] for name in columns)
@@ -358,16 +374,16 @@ class LorePanes(BaseScreen):
         self.show_pane("entries")
 
     def action_back(self) -> None:
-        """Ends the filter or the search, then goes back pane by pane, then leaves."""
+        """Ends the filter or the search, else leaves; where one pane is seen alone, goes back to the one before it."""
         wanted = self._wanted
         if wanted is not None and (wanted.query or wanted.hits is not None or self.filter_line.line.has_focus):
             self.filter_line.close()
             self._query = ""
             self.want(query="", hits=None)
             self.show_pane("entries")
-        elif self.page.has_focus:
+        elif self.page.has_focus and self.has_class("-narrow"):
             self.show_pane("entries")
-        elif self.table.has_focus:
+        elif self.table.has_focus and self.has_class("-narrow") and not self._came_for_entry:
             self.show_pane("tree")
         else:
             self.dismiss()

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from marginalia_tui.store.bus import Touched
 
 OPENING = "Opening the studio"
-EMPTY = "The library is empty.\n\ni  imports a file or a folder: Markdown, plain text, EPUB\nn  begins a new book"
+EMPTY = """The library is empty.
+
+n  begins a new book
+i  imports one: Markdown, plain text, EPUB, Word (DOCX), a SillyTavern chat,
+   a character card, a folder of Markdown, novelWriter or Longform, a backup"""
 NOTHING = "Nothing here fits these words.\n\nEsc  shows everything again"
 
 
@@ -52,6 +56,7 @@ class ShelfScreen(BaseScreen):
     def body(self) -> ComposeResult:
         """The table, and the line for words."""
         table = ShelfTable([], empty=OPENING, id="books")
+        table.enter = "open"
         yield table
         yield ShelfFilter(table, id="shelf-filter")
 

@@ -39,6 +39,10 @@ class SidePanel(Vertical):
         Binding("r", "act('restore')", "bring back", id="panel.restore"),
         Binding("escape", "screen.back", "close", id="panel.close"),
     ]
+    ENTER: ClassVar[dict[str, str]] = {"notes": "go there", "lore": "open", "writers": "go there"}
+    """What Enter does with a row of a panel."""
+    WITHOUT_ROW = ("add",)
+    """The actions that need no row."""
     ACTIONS: ClassVar[dict[str, tuple[str, ...]]] = {
         "notes": ("add", "delete", "turn"),
         "lore": (),
@@ -64,6 +68,7 @@ class SidePanel(Vertical):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._view: PanelView | None = None
+        self._go_to: str | None = None
         self._title = Static("", markup=False, id="panel-title")
         self._about = Static("", markup=False, id="panel-about")
         self.table = Table([Column("", grow=1, minimum=8), Column("", "right", drop=1)], id="panel-rows")
@@ -89,13 +94,18 @@ class SidePanel(Vertical):
         if focus:
             self.table.focus()
 
+    def go_to(self, key: str) -> None:
+        """Has a row chosen when the panel is shown next."""
+        self._go_to = key
+
     def close(self) -> None:
         """Hides it."""
         self.remove_class("-open")
         self._view = None
 
     def show(self, view: "PanelView") -> None:
-        """Shows a panel; the same row stays chosen as long as it is there."""
+        """Shows a panel: another one at its first row, else the same row stays chosen as long as it is there."""
+        other = self._view is None or (self._view.name, self._view.part) != (view.name, view.part)
         self._view = view
         self._title.update(visible_line(view.title))
         self._about.update(visible_line(view.about))
@@ -105,7 +115,10 @@ class SidePanel(Vertical):
             Row(row.key, (row.head, row.tail), tone="muted" if row.dim else "plain", tones=((1, "muted"),))
             for row in view.rows
         ]
-        self.table.show(rows)
+        self.table.enter = self.ENTER.get(view.name, "")
+        go_to, self._go_to = self._go_to, None
+        begin = (view.begin or next((row.key for row in view.rows), None)) if other else None
+        self.table.show(rows, key=go_to or begin)
         self._show_text()
 
     @property
@@ -134,7 +147,9 @@ class SidePanel(Vertical):
         """A key does only what its panel has."""
         if action != "act":
             return True
-        return self._view is not None and parameters[0] in self.ACTIONS[self._view.name]
+        if self._view is None or parameters[0] not in self.ACTIONS[self._view.name]:
+            return False
+        return parameters[0] in self.WITHOUT_ROW or bool(self._view.rows)
 
     def action_act(self, action: str) -> None:
         """Tells the screen."""

@@ -169,6 +169,7 @@ class StatisticsScreen(BaseScreen):
         self.say_where(f"{view.title} > statistics" if view.title else "Statistics")
         self.table.empty = NOTHING
         self.table.columns = tuple(columns("Book" if self._by_book else "Day"))
+        self.table.enter = "open" if self._by_book else ""
         rows = view.books if self._by_book else view.days
         self.table.show([figure_row(row) for row in (view.total, *rows)] if rows else [])
         self._show_chart()

@@ -142,7 +142,7 @@ class ChoosingPage(Page):
         """The keys of the caret are keys of the screen while there is none."""
         if action in ("wish", "hold", "widen", "end_choosing", "caret", "extend"):
             return self.choosing
-        return True
+        return super().check_action(action, parameters)
 
     # Moving
 

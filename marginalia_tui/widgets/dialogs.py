@@ -84,6 +84,8 @@ class Confirm(ModalScreen[bool]):
                 yield words(self.question + "\n")
                 for line in self.shows:
                     yield words(visible_line(line), "dialog--shows")
+                if self.shows:
+                    yield words("")
             yield words(f"y {self.yes}   n {self.no}", "dialog--keys")
 
     def action_answer(self, answer: bool) -> None:
@@ -167,6 +169,7 @@ class Form(ModalScreen[dict[str, FieldValue] | None]):
     Args:
         title: of the box.
         fields: from top to bottom.
+        does: what Ctrl+S does, as a word.
         check: looks at all values and answers what is wrong by the name of a field.
     """
 
@@ -183,10 +186,11 @@ class Form(ModalScreen[dict[str, FieldValue] | None]):
         title: str,
         fields: Sequence[Field],
         *,
+        does: str = "saves",
         check: Callable[[Mapping[str, FieldValue]], Mapping[str, str]] | None = None,
     ) -> None:
         super().__init__()
-        self.heading, self.fields, self.check = title, tuple(fields), check
+        self.heading, self.fields, self.does, self.check = title, tuple(fields), does, check
 
     def compose(self) -> ComposeResult:
         """A label, a widget and a place for an error for each field."""
@@ -203,7 +207,7 @@ class Form(ModalScreen[dict[str, FieldValue] | None]):
                     if field.help:
                         yield words(field.help, "dialog--help")
                 yield words("", "dialog--help")
-            yield words("Ctrl+S saves   Esc leaves it   Tab next", "dialog--keys")
+            yield words(f"Ctrl+S {self.does}   Esc leaves it   Tab next", "dialog--keys")
 
     def on_mount(self) -> None:
         """The first field has the focus."""

@@ -9,6 +9,9 @@ from rich.segment import Segment
 from marginalia_tui.widgets.rows import RowView
 from marginalia_tui.widgets.text import cells, fit
 
+NARROW = 34
+"""Cells below which titles that would be cut off have the room of the words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -54,18 +57,20 @@ class Outline(RowView):
         self.parts: Sequence[Part] = ()
         self._digits = 1
         self._words = 1
+        self._longest = 0
 
     def show(self, parts: Sequence[Part], *, key: str | None = None) -> None:
         """Shows parts.
 
         Args:
-            parts: in reading order, numbered in rising order.
+            parts: in reading order, or those that fit a search, the likeliest first.
             key: the part the cursor goes to; None keeps it on the part that it stands on.
         """
         key = self.current_key if key is None and self.parts else key
         self.parts = parts
-        self._digits = len(str(parts[-1].number)) if parts else 1
+        self._digits = len(str(max(part.number for part in parts))) if parts else 1
         self._words = len(f"{max(part.words for part in parts):,}") if parts else 1
+        self._longest = max((len(part.title) + (4 if part.swipes > 1 else 0) for part in parts), default=0)
         self.rows_changed(key=key)
 
     def row_count(self) -> int:
@@ -92,7 +97,7 @@ class Outline(RowView):
         words = " " + fit(f"{part.words:,}", self._words, "right")
         sign = " " + fit(part.sign or ("*" if part.changed else ""), 1)
         room = width - cells(number) - cells(swipe) - cells(words) - 2
-        if room < 8:
+        if room < 8 or (width < NARROW and width - cells(number) - cells(words) - 2 < self._longest):
             words = ""
             room = width - cells(number) - cells(swipe) - 2
         return [

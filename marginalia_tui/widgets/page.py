@@ -13,7 +13,6 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.strip import Strip
@@ -60,7 +59,7 @@ class Page(BlockView):
         *(f"mark--{kind.name.lower()}" for kind in MarkKind),
     }
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n", "next_hit(1)", "Next hit", show=False, id="page.next_hit"),
+        Binding("n", "next_hit(1)", "next hit", id="page.next_hit"),
         Binding("N", "next_hit(-1)", "Previous hit", show=False, id="page.previous_hit"),
         Binding("right_square_bracket", "next_note(1)", "Next note", show=False, id="page.next_note"),
         Binding("left_square_bracket", "next_note(-1)", "Previous note", show=False, id="page.previous_note"),
@@ -297,12 +296,17 @@ class Page(BlockView):
         if self.hit >= 0:
             self.reveal(self.hits[self.hit].start)
         self.restyle()
+        if self.is_attached:
+            self.refresh_bindings()
         self.post_message(self.Found(len(self.hits), self.hit + 1))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The keys of hits and notes are keys of the screen while there is none."""
+        needed = {"next_hit": bool(self.hits), "next_note": bool(self._notes), "select_note": self.note >= 0}
+        return needed.get(action, True)
 
     def action_next_hit(self, step: int) -> None:
         """Goes to the next or the previous hit, round the end."""
-        if not self.hits:
-            raise SkipAction
         self.hit = (self.hit + step) % len(self.hits)
         self._show_hit()
 
@@ -318,8 +322,6 @@ class Page(BlockView):
 
     def action_next_note(self, step: int) -> None:
         """Goes to the next or the previous note; the first one is the next below the top."""
-        if not self._notes:
-            raise SkipAction
         if self.note < 0:
             below = bisect_left(self._note_starts, self.top_offset)
             self.note = (below if step > 0 else below - 1) % len(self._notes)
@@ -338,8 +340,6 @@ class Page(BlockView):
 
     def action_select_note(self) -> None:
         """Asks whoever listens to open the current note."""
-        if self.note < 0:
-            raise SkipAction
         self.post_message(self.NoteSelected(self._notes[self.note].id))
 
     def on_click(self, event: events.Click) -> None:

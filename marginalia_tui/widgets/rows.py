@@ -81,6 +81,8 @@ class RowView(LineView):
         """
         super().__init__(id=id, classes=classes)
         self.empty = empty
+        self.enter = ""
+        """What Enter does with a row, for the line of keys; empty: it is not told there."""
         self.typed: str | None = None
         """What is being typed to find a row; None when nothing is."""
         self._number = ""

@@ -31,7 +31,7 @@ class Column:
 
     `width` is in cells; 0 takes what its widest cell among the first 200 rows needs. A column with `grow` above 0
     shares what is left by that weight and gives cells away, down to `minimum`, when there are too few. Columns
-    with the highest `drop` vanish first in a narrow terminal; 0 stays.
+    with the highest `drop` vanish first in a narrow terminal, before all those that are empty; 0 stays.
     """
 
     title: str
@@ -62,6 +62,8 @@ def widths(columns: Sequence[Column], rows: Sequence[Row], room: int) -> list[in
         )
         wanted.append(max(column.minimum if column.grow else 1, need))
     shown = list(range(len(columns)))
+    if sum(wanted) + len(shown) - 1 > room:
+        shown = [number for number in shown if not columns[number].drop or _says_something(rows, number)]
 
     def least(number: int) -> int:
         return min(wanted[number], columns[number].minimum) if columns[number].grow else wanted[number]
@@ -84,6 +86,11 @@ def widths(columns: Sequence[Column], rows: Sequence[Row], room: int) -> list[in
             given[number] += max(0, share)
         spare = room - sum(given) - max(0, len(shown) - 1)
     return _levelled(wanted, given)
+
+
+def _says_something(rows: Sequence[Row], number: int) -> bool:
+    """Whether a column is more than its title; it is when there are no rows yet."""
+    return not rows or any(row.cells[number].strip() for row in rows)
 
 
 def _levelled(wanted: Sequence[int], given: Sequence[int]) -> list[int]:

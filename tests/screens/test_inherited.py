@@ -73,7 +73,7 @@ def test_a_book_says_something_itself_and_inherits_it_again(home: Path) -> None:
         await rig.write("fr")
         await rig.press("enter")
         await rig.until(lambda: screen.table.rows[0].cells[1:] == ("fr", "here"))
-        assert rig.sees("r takes this away: then it is what is said by the folder 'Winter'.")
+        assert rig.sees("r takes this away. Then 'de' holds (the folder 'Winter').")
         await rig.press("r")
         await rig.until(lambda: screen.table.rows[0].cells[1:] == ("de", "the folder 'Winter'"))
         # A prompt is written over the whole screen, and the command asks.

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from marginalia_tui.desk.panels import shares_told
+from marginalia_tui.desk.panels import shares_told, writer_told
 from marginalia_tui.domain.items import Annotation, Book, Entry, Lorebook
 from marginalia_tui.screens.book import BookScreen
 from marginalia_tui.screens.results import ResultScreen
+from marginalia_tui.services import versions
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.store.store import Store
@@ -52,6 +53,9 @@ def test_a_note_is_made_shown_in_the_margin_and_closed(home: Path) -> None:
         assert screen.page.has_focus
         await rig.press("m")
         assert screen.panel.table.has_focus
+        # On the page, Enter goes to the note that ] went to.
+        await rig.press("enter", "right_square_bracket", "enter")
+        assert screen.panel.table.has_focus and screen.panel.table.current_key
         await rig.press("t")
         await rig.until(lambda: rig.sees("done") and not screen.page._notes)
         await rig.press("d")
@@ -80,7 +84,7 @@ def test_the_history_of_a_part_is_read_and_an_old_text_comes_back(home: Path) ->
         await rig.reach(ResultScreen)
         await rig.press("escape", "h")
         await rig.until(lambda: rig.sees("2 versions of part 1"))
-        assert rig.sees("2  author: ") and rig.sees("1  author: ")
+        assert rig.sees("2  you: ") and rig.sees("1  you: ")
         await rig.press("down", "r")
         await rig.until(lambda: rig.sees("3 versions of part 1"))
         await rig.until(lambda: rig.sees("The lamp went out at nine."))
@@ -101,7 +105,7 @@ def test_who_wrote_a_part_is_told_with_its_share(home: Path) -> None:
     async def steps(rig: Rig) -> None:
         await to_book(rig)
         await rig.press("w")
-        await rig.until(lambda: rig.sees("author 100%"))
+        await rig.until(lambda: rig.sees("you 100%"))
 
     play(home, steps, size=WIDE)
 
@@ -120,6 +124,13 @@ def test_who_wrote_little_is_not_left_out(counted: list[tuple[str, int]], writer
     assert shares_told(counted, writers) == told
 
 
+def test_the_signs_beside_a_text_of_several_writers_are_told() -> None:
+    you, agent = versions.Act("author"), versions.Act("apply", agent="Copyist")
+    model = versions.Act("author", model="parrot")
+    assert [writer_told(each, True) for each in (you, agent, model)] == ["you (w)", "Copyist (a)", "parrot (~)"]
+    assert writer_told(you, False) == "you"
+
+
 def test_summaries_tell_whether_they_are_valid(home: Path) -> None:
     lamp_home(home)
 
@@ -130,7 +141,7 @@ def test_summaries_tell_whether_they_are_valid(home: Path) -> None:
         await rig.press("slash", "backspace")
         await rig.write('set-summary 2 "A lamp, and a stair."')
         await rig.press("enter")
-        await rig.until(lambda: rig.sees("parts 1 to 2, summary") and rig.sees("valid"))
+        await rig.until(lambda: rig.sees("parts 1 to 2, here") and rig.sees("valid"))
         assert rig.sees("A lamp, and a stair.")
         await rig.press("slash", "backspace")
         await rig.write('edit-part 1 "at nine" "at ten"')

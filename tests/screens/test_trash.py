@@ -56,11 +56,11 @@ def test_everything_that_is_gone_is_listed_comes_back_and_goes_for_good(home: Pa
         screen = await rig.reach(TrashScreen)
         rows = {row.cells[:3]: row.cells[4] for row in screen.table.rows}
         assert rows == {
-            ("book", "An old draft", ""): "author",
+            ("book", "An old draft", ""): "you",
             ("part", "The Door", "The Lamp"): "Copyeditor",
-            ("note", "Who has [red]oil[/red]?", "The Lamp"): "author",
-            ("folder", "Winter", ""): "author",
-            ("lorebook", "Lamps", ""): "author",
+            ("note", "Who has [red]oil[/red]?", "The Lamp"): "you",
+            ("folder", "Winter", ""): "you",
+            ("lorebook", "Lamps", ""): "you",
         }
         assert screen.table.rows[0].cells[1] == "An old draft", "the newest stands first"
 

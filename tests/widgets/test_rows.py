@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from textual.pilot import Pilot
 
@@ -47,6 +49,20 @@ def test_keys_move_select_and_go_to_a_number() -> None:
         assert outline(app).cursor == 0
 
     run(lambda: [Outline()], scenario, (60, 20))
+
+
+def test_numbers_are_whole_in_any_order_and_titles_go_before_words() -> None:
+    async def scenario(app: Host, pilot: Pilot[None]) -> None:
+        found = [parts(12)[number - 1] for number in (1, 12, 10, 2)]
+        outline(app).show(found)
+        await pilot.pause()
+        assert [row[:4] for row in seen(app)[:4]] == ["> 1 ", " 12 ", " 10 ", "  2 "]
+        assert seen(app)[1].split()[-1] == "84"
+        outline(app).show([replace(part, title="The long way to a harbour") for part in found])
+        await pilot.pause()
+        assert all(row.endswith("The long way to a harbour") for row in seen(app)[:4])
+
+    run(lambda: [Outline()], scenario, (33, 20))
 
 
 def test_find_by_typing() -> None:
@@ -159,6 +175,14 @@ def test_column_widths_fit(room: int) -> None:
         assert sum(shown) + len(shown) - 1 == room
     if room >= 60:
         assert len(shown) == len(COLUMNS)
+
+
+def test_a_column_that_is_empty_gives_way_before_anything_is_cut_off() -> None:
+    columns = [Column("Model", grow=1, minimum=4), Column("Server", drop=1), Column("Key", drop=2), Column("Id")]
+    rows = [Row("x", ("proofreader", " ", "set", "")), Row("y", ("p", "", "", ""))]
+    assert widths(columns, rows, 26) == [12, 6, 3, 2]
+    assert widths(columns, rows, 24) == [17, 0, 3, 2]
+    assert widths(columns, [], 24) == [10, 6, 3, 2]
 
 
 def test_columns_without_growth_keep_their_width() -> None:

@@ -15,7 +15,7 @@ _TURN = ("instructions", "scene", "pov", "present")
 
 
 def left_out(book: Manuscript, format: Format) -> tuple[str, ...]:
-    """What is in a book and not in its file.
+    """What is in a book and not in its file: one sentence, and others on what stands there in another way.
 
     Args:
         book: the whole book.
@@ -23,26 +23,31 @@ def left_out(book: Manuscript, format: Format) -> tuple[str, ...]:
     """
     if format == "card":
         more = len(book.chapters) - 1
-        found = [f"Not in the file: {_some(more, 'part')} behind the first."] if more else []
+        lost = [f"{_some(more, 'part')} behind the first"] if more else []
     else:
-        found = _kept_unseen(book) if format in WITH_SWIPES else _beside_the_prose(book)
+        lost = [] if format in WITH_SWIPES else _beside_the_prose(book)
     count = 0 if format in WITH_IMAGES else sum(len(chapter.images) for chapter in book.chapters)
     told = [_some(count, "image")] if count else []
     told += ["the cover"] if book.cover is not None and format not in WITH_COVER else []
-    if told:
-        found.append(f"Not in the file: {' and '.join(told)}.")
+    lost += [" and ".join(told)] if told else []
+    lost += _notes(book, format)
+    if book.other_branches:
+        branches = _some(book.other_branches, "other branch", "other branches")
+        lost.append(f"{branches} with {_some(book.other_parts, 'part')} in all")
+    lost += [
+        f"the lorebook {each.title!r} with {_some(each.count(), 'entry', 'entries')}"
+        for each in (book.lorebooks if format != "card" else ())
+    ]
+    return (*([f"Not in the file: {'; '.join(lost)}."] if lost else []), *_otherwise(book, format))
+
+
+def _otherwise(book: Manuscript, format: Format) -> list[str]:
+    """What is in the file, and not as it is in the book."""
+    found = _kept_unseen(book) if format in WITH_SWIPES else []
     webp = sum(each.image.type == "image/webp" for chapter in book.chapters for each in chapter.images)
     if format == "docx" and webp:
         found.append(f"Written as PNG, since Word shows no WebP: {_some(webp, 'image')}.")
-    found += _notes(book, format)
-    if book.other_branches:
-        branches = _some(book.other_branches, "other branch", "other branches")
-        found.append(f"Not in the file: {branches}, {_some(book.other_parts, 'part')} in all.")
-    found += [
-        f"Not in the file: the lorebook {each.title!r}, {_some(each.count(), 'entry', 'entries')}."
-        for each in (book.lorebooks if format != "card" else ())
-    ]
-    return tuple(found)
+    return found
 
 
 def _notes(book: Manuscript, format: Format) -> list[str]:
@@ -51,7 +56,7 @@ def _notes(book: Manuscript, format: Format) -> list[str]:
     counts = {**({"open": lost} if lost else {}), **book.other_remarks}
     told = ", ".join(f"{count:,} {why}" for why, count in counts.items())
     notes = _some(sum(counts.values()), "note on a passage", "notes on passages")
-    return [f"Not in the file: {notes} ({told})."] if told else []
+    return [f"{notes} ({told})"] if told else []
 
 
 def _beside_the_prose(book: Manuscript) -> list[str]:
@@ -61,7 +66,7 @@ def _beside_the_prose(book: Manuscript) -> list[str]:
         (sum(CHAT in each.attributes for each in book.chapters), "message header"),
     )
     told = [_some(count, word) for count, word in counts if count]
-    return [f"Not in the file: {', '.join(told)}."] if told else []
+    return [", ".join(told)] if told else []
 
 
 def _kept_unseen(book: Manuscript) -> list[str]:

@@ -194,17 +194,17 @@ def test_a_book_with_branches_goes_out_as_the_one_that_is_read(store: Store, tmp
         create_part(space, book.uuid, other.uuid, "She slept.", {"title": "Night"})
         switch_branch(space, parts[2].uuid)
     out = export_book(store, book.uuid, "chat", tmp_path / "out.jsonl")
-    assert out.notes[-1] == "Not in the file: 2 other branches, 2 parts in all."
+    assert out.notes[0] == "Not in the file: 2 other branches with 2 parts in all."
     back, _ = read_chat(out.path.read_bytes(), "it")
     assert texts(back) == [["It rained."], ["She came.", "She came."], ["She went."]]
     with store.write(Act(actor="author", label="test", book=book.uuid)) as tx:
         switch_branch(tx.space(LIBRARY), other.uuid)
     out = export_book(store, book.uuid, "chat", tmp_path / "out.jsonl", force=True)
-    assert out.notes[-1] == "Not in the file: 1 other branch, 1 part in all."
+    assert out.notes[0] == "Not in the file: 1 other branch with 1 part in all."
     with store.read() as tx:
         assert read_manuscript(out.path).manuscript.chapters == manuscript_of(tx, book.uuid).chapters
     told = export_book(store, book.uuid, "markdown", tmp_path / "out.md").notes
-    assert told[0] == "Not in the file: 2 swipes."
+    assert told[0] == "Not in the file: 2 swipes; 1 other branch with 1 part in all."
 
 
 def test_what_a_file_does_not_hold_is_told_by_name_and_number(store: Store, tmp_path: Path) -> None:
@@ -213,9 +213,12 @@ def test_what_a_file_does_not_hold_is_told_by_name_and_number(store: Store, tmp_
     with store.write(Act(actor="author", label="test", book=made.uuid)) as tx:
         add_lore(tx.space(LIBRARY), made.uuid, lore)
     told = export_book(store, made.uuid, "chat", tmp_path / "out.jsonl").notes
-    assert told == ("Not in the file: the lorebook 'The Quay', 1 entry.",)
+    assert told == ("Not in the file: the lorebook 'The Quay' with 1 entry.",)
     told = export_book(store, made.uuid, "folder", tmp_path / "out").notes
-    assert told == ("Not in the file: 2 swipes, 2 turn inputs, 2 message headers.", *told[1:])
+    # One sentence names all of it, however much there is.
+    assert told == (
+        "Not in the file: 2 swipes, 2 turn inputs, 2 message headers; the lorebook 'The Quay' with 1 entry.",
+    )
     with store.read() as tx:
         book = manuscript_of(tx, made.uuid)
     titled = replace(book, chapters=(Chapter(title="One", text="a", after=(Version(title="Two"),)),), lorebooks=())

@@ -240,7 +240,7 @@ def test_notes_come_into_the_library_with_their_book(store: Store, tmp_path: Pat
     (entry,) = book.lorebooks[0].below[0].entries
     assert (entry.name, entry.filter, entry.text) == ("Jane", "Jane", "Tall.")
     out = export_book(store, made.uuid, "markdown", tmp_path / "out.md")
-    assert out.notes == ("Not in the file: the lorebook 'The Ferry', 1 entry.",)
+    assert out.notes == ("Not in the file: the lorebook 'The Ferry' with 1 entry.",)
 
 
 @pytest.mark.parametrize("tag", ["(a+)+$ | [", "\x1b[31m | " + "x" * 5_000, ", ".join(f"t{n}" for n in range(9_000))])
