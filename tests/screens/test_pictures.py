@@ -41,7 +41,10 @@ def posing(home: Path) -> Iterator[MarginaliaApp]:
 
 
 def before(app: MarginaliaApp, *keys: str) -> Callable[[Pilot[int]], Awaitable[None]]:
-    """Waits for the studio, then presses keys; `~text` writes a text, `?text` waits until a text is seen."""
+    """Waits for the studio, then presses keys; `~text` writes a text, `?text` waits until a text is seen.
+
+    `!` takes the notices away, which a dialog would only take when they are old enough.
+    """
 
     async def run(pilot: Pilot[int]) -> None:
         rig = Rig(app, pilot)
@@ -50,6 +53,8 @@ def before(app: MarginaliaApp, *keys: str) -> Callable[[Pilot[int]], Awaitable[N
         for key in keys:
             if key.startswith("?"):
                 await rig.until(lambda text=key[1:]: rig.sees(text), key)  # type: ignore[misc]
+            elif key == "!":
+                app.clear_notifications()
             else:
                 await (rig.write(key[1:]) if key.startswith("~") else rig.press(key))
         for area in app.screen.query("TextArea"):
@@ -64,7 +69,7 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "trash": ("d", "y", "t"),
     "book": ("enter", "down"),
     "book-find": ("enter", "ctrl+f", "~lamp", "enter", "n"),
-    "book-branches": ("enter", "2", "s", "v"),
+    "book-branches": ("enter", "2", "s", "!", "v"),
     "book-facts": ("enter", "i"),
     "editor": ("enter", "e", "~More. ", "?16 words"),
     "editor-not-saved": ("enter", "e", "~More. ", "?16 words", "escape"),
