@@ -195,7 +195,7 @@ class _Writer:
         self._cap = min((each for each in (context_cap(setup.agent, setup.model), wish.limit) if each), default=0)
         self._uncounted: Answer | None = None
         parts = system_parts(setup.agent, setup.model, interactive=run.interactive, singles=sorted(setup.tools.singles))
-        self._frame = build_request(parts, (), setup.tools.tools, setup.model.max_output, "none")
+        self._frame = build_request(parts, (), setup.tools.tools, setup.model.max_output, "none", run=run.uuid)
         """The request of a round without its messages: what its server has kept of the prompt holds."""
 
     def check(self) -> None:

@@ -40,7 +40,7 @@ class AgentDefinition(BaseModel):
     system_prompt: Annotated[str, StringConstraints(max_length=MAX_INSTRUCTIONS)] = ""
     """Replaces the studio's own; empty takes that."""
     language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
-    """The language in which the studio speaks to it; the book keeps its own."""
+    """The language in which it speaks with the author; the book keeps its own."""
     commands: Literal["safe", "all"] | tuple[str, ...] = "safe"
     """What it may call: those that remove nothing, all, or these by name."""
     destructive: Destructive = "deny"

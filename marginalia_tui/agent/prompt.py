@@ -37,6 +37,8 @@ def system_parts(
     parts.append(PromptPart("tools", prompt("runner")))
     if interactive:
         parts.append(PromptPart("conversation", prompt("interactive")))
+    if agent.language.partition("-")[0] != "en":
+        parts.append(PromptPart("language", prompt("language").format(language=agent.language)))
     if agent.batch == "single":
         parts.append(PromptPart("calls", prompt("one-call")))
     elif agent.batch == "batched" and singles:
@@ -55,6 +57,8 @@ def build_request(
     tools: Sequence[Tool],
     max_output: int,
     tool_choice: ToolChoice = "auto",
+    *,
+    run: str = "",
 ) -> Request:
     """The request of a round. Without calls the tools stay in it: what a server has kept of the prompt holds."""
     return Request(
@@ -63,4 +67,5 @@ def build_request(
         tools=tuple(tools),
         tool_choice=tool_choice,
         max_output=max_output,
+        session=run,
     )

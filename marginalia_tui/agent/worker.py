@@ -384,7 +384,7 @@ class Worker:
         tools = setup.tools
         parts = system_parts(setup.agent, setup.model, interactive=run.interactive, singles=sorted(tools.singles))
         wordy, choice = repeats.wants_words(self._rows), choose(self._rows, setup.model)
-        request = build_request(parts, self._rows, tools.tools, setup.model.max_output, choice)
+        request = build_request(parts, self._rows, tools.tools, setup.model.max_output, choice, run=self.run)
         allowed = limits.limits_of(run, setup.agent, setup.settings, setup.model)
         fill = context.measure(setup.models, setup.model, request, allowed.context)
         self._estimate = fill.total

@@ -120,6 +120,8 @@ class Request:
     tools: tuple[Tool, ...] = ()
     tool_choice: ToolChoice = "auto"
     max_output: int = 0
+    session: str = ""
+    """Names the conversation to the server, which may keep what it has read of it; empty: it has no name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,12 +70,14 @@ class OpenAIProvider:
     async def stream(self, definition: ModelDefinition, request: Request) -> AsyncGenerator[StreamEvent, None]:
         """Ask, once; see `Provider`."""
         body = body_with(definition, request, self._conversations.messages(request), streamed=definition.streams)
-        async with aclosing(self.send(definition, body)) as events:
+        async with aclosing(self.send(definition, body, request.session)) as events:
             async for event in events:
                 yield event
 
-    async def send(self, definition: ModelDefinition, body: dict[str, Any]) -> AsyncGenerator[StreamEvent, None]:
-        """Send a body as it is (of `openai_chat`) and read the answer.
+    async def send(
+        self, definition: ModelDefinition, body: dict[str, Any], session: str = ""
+    ) -> AsyncGenerator[StreamEvent, None]:
+        """Send a body as it is (of `openai_chat`) and read the answer; `session` names its conversation.
 
         Raises:
             ModelFault: the model did not answer, or broke off with an error.
@@ -86,7 +88,7 @@ class OpenAIProvider:
         if where in self._renamed:
             body = _rename_limit(body)
         try:
-            async with aclosing(self._once(definition, body, secret)) as events:
+            async with aclosing(self._once(definition, body, secret, session)) as events:
                 async for event in events:
                     yield event
             return
@@ -95,12 +97,12 @@ class OpenAIProvider:
             if "max_tokens" not in body or fault.status != 400 or "max_completion_tokens" not in fault.message:
                 raise
         self._renamed.add(where)
-        async with aclosing(self._once(definition, _rename_limit(body), secret)) as events:
+        async with aclosing(self._once(definition, _rename_limit(body), secret, session)) as events:
             async for event in events:
                 yield event
 
     async def _once(
-        self, definition: ModelDefinition, body: dict[str, Any], secret: str | None
+        self, definition: ModelDefinition, body: dict[str, Any], secret: str | None, session: str
     ) -> AsyncGenerator[StreamEvent, None]:
         client = self._client(is_loopback(definition.base_url))
         first = definition.timeout * (LOCAL_PATIENCE if is_local(definition.base_url) else 1.0)
@@ -110,7 +112,7 @@ class OpenAIProvider:
                 "POST",
                 definition.base_url.rstrip("/") + "/chat/completions",
                 content=orjson.dumps(body),
-                headers=_headers(secret),
+                headers=_headers(secret, session),
             )
         except (httpx.InvalidURL, ValueError) as error:
             raise ModelFault(
@@ -222,7 +224,7 @@ def _reason(error: httpx.RequestError) -> Reason:
             return Reason.CANNOT_CONNECT
 
 
-def _headers(secret: str | None) -> dict[str, str]:
+def _headers(secret: str | None, session: str) -> dict[str, str]:
     headers = {
         "Content-Type": "application/json",
         "Accept": "text/event-stream, application/json",
@@ -231,6 +233,8 @@ def _headers(secret: str | None) -> dict[str, str]:
     }
     if secret:
         headers["Authorization"] = f"Bearer {secret}"
+    if session:
+        headers["X-Session-ID"] = session
     return headers
 
 

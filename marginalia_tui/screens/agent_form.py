@@ -90,7 +90,13 @@ def _fields(books: Pairs, models: Pairs, now: dict[str, Any], *, new: bool) -> "
         limit("max_minutes", "Minutes at most", "That it works. Empty is no limit.", whole=False),
         limit("context_cap", "Context at most", "Tokens. Empty takes what the model has."),
         Field("auto_compact", "Summary at", "number", now.get("auto_compact", 90), help="Percent, 50 to 99; 0: never."),
-        Field("language", "Spoken to in", "text", now.get("language", "en"), help="A code, such as en."),
+        Field(
+            "language",
+            "Speaks",
+            "text",
+            now.get("language", "en"),
+            help="With you: a code, such as en. The book keeps its own.",
+        ),
         Field("system_prompt", "System prompt", "multiline", now.get("system_prompt", ""), help="Empty: the studio's."),
         Field(
             "compaction_prompt",

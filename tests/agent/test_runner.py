@@ -81,6 +81,20 @@ def test_requests_keep_their_beginning_byte_for_byte(store: Store) -> None:
             assert after["tools"] == before["tools"]
 
 
+def test_a_run_names_itself_to_its_server_and_speaks_its_language(store: Store) -> None:
+    """The same name in every request of a run, also after a rest; another one for another run."""
+    script = [text("Hm?"), text("Hm?"), calls(("ask_user", {"question": "Ja?"})), text("Hm?")]
+    with ScriptedServer(script) as server, desk(store, server.url, ["One."], language="de") as made:
+        run = made.start(interactive=True)
+        made.rest(run)
+        made.runner.send(run, "Go on.")
+        made.rest(run)
+        made.runner.stop(run, keep=False)
+        made.rest(other := made.start(interactive=True))
+        assert [each.headers["x-session-id"] for each in server.requests] == [run, run, other]
+        assert "the code de" in server.requests[0].body["messages"][0]["content"]
+
+
 def test_every_change_names_run_and_call(store: Store) -> None:
     with ScriptedServer(FIXED) as server, desk(store, server.url, ["There sat teh cat."]) as made:
         run = made.start()
