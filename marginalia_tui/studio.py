@@ -11,6 +11,7 @@ from pathlib import Path
 from marginalia_tui.agent import agents, detached, review
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.runner import Runner, RunnerParts
+from marginalia_tui.agent.steered import RunnerSteering
 from marginalia_tui.agent.webhooks import Webhooks
 from marginalia_tui.commands.builtin import builtin_registry
 from marginalia_tui.commands.context import Answers, Scope
@@ -80,7 +81,10 @@ class Studio:
 
     def scope(self, book: str | None, answers: Answers) -> Scope:
         """The author's scope on a book of the library."""
-        return Scope(store=self.store, space=LIBRARY, book=book, answers=answers)
+        return Scope(store=self.store, space=LIBRARY, book=book, answers=answers, steering=self._steering)
+
+    def _steering(self) -> RunnerSteering:
+        return RunnerSteering(lambda: self.runner)
 
     def change_settings(self, settings: Settings) -> None:
         """Keeps settings, and uses them from now on."""

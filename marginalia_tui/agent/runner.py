@@ -13,7 +13,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from marginalia_tui.agent import admission, approvals, author_commands, inbox, limits, opening, runlog, runs, transcript
+from marginalia_tui.agent import (
+    admission,
+    approvals,
+    author_commands,
+    inbox,
+    limits,
+    opening,
+    runlog,
+    runs,
+    steering,
+    transcript,
+)
 from marginalia_tui.agent.agents import get_agent
 from marginalia_tui.agent.delivery import RESTING
 from marginalia_tui.agent.elsewhere import Elsewhere
@@ -205,17 +216,33 @@ class Runner:
             Invalid: the text is empty.
             StatusConflict: the run is over.
         """
-        if not text.strip():
-            raise Invalid("Write something to send.")
         act = Act(actor="author", label="message", run=run)
         with self._beginning(run, observers) as taken, self._store.write(act) as tx:
-            seen = get_run(tx, run)
-            if seen.status.ended or seen.status is RunStatus.DONE:
-                raise StatusConflict(f"The run is {seen.status.value}: start another one to go on with the agent.")
-            if not detach and seen.status in _RESUMABLE:
-                opening.say_changes(tx, seen)
-            inbox.enqueue(tx, run, "author", text.strip())
-            begun = not detach and self._wake(tx, seen, taken, observers)
+            return self._send(tx, run, text, taken, observers, detach=detach)
+
+    def send_in(self, tx: WriteTx, run: str, text: str) -> None:
+        """`send` inside a transaction of somebody else: what is to be worked begins after its commit."""
+        self._send(tx, run, text, self._begun_later(tx, run), ())
+
+    def _send(
+        self,
+        tx: WriteTx,
+        run: str,
+        text: str,
+        taken: list[_Taken],
+        observers: Sequence[Observer],
+        *,
+        detach: bool = False,
+    ) -> bool:
+        if not text.strip():
+            raise Invalid("Write something to send.")
+        seen = get_run(tx, run)
+        if seen.status.ended or seen.status is RunStatus.DONE:
+            raise StatusConflict(f"The run is {seen.status.value}: start another one to go on with the agent.")
+        if not detach and seen.status in _RESUMABLE:
+            opening.say_changes(tx, seen)
+        inbox.enqueue(tx, run, "author", text.strip())
+        begun = not detach and self._wake(tx, seen, taken, observers)
         return begun
 
     def command(self, run: str, line: str, *, detach: bool = False, observers: Sequence[Observer] = ()) -> bool:
@@ -356,15 +383,49 @@ class Runner:
     ) -> None:
         act = Act(actor="author", label="resume", run=run)
         with self._beginning(run, observers) as taken, self._store.write(act) as tx:
-            seen = get_run(tx, run)
-            if seen.status not in expected:
-                raise StatusConflict(f"The run is {seen.status.value}, so it can't go on: look again.")
-            if raised:
-                runs.set_limits(tx, run, limits.check_raised(seen, raised))
-            changed = seen.status in _RESUMABLE and opening.say_changes(tx, seen)
-            if note or not (changed or seen.interrupted):
-                opening.say_go_on(tx, run, note)
-            self._take_up(tx, seen, taken, observers, take_over=take_over)
+            self._go_on_in(tx, run, expected, taken, observers, note=note, take_over=take_over, raised=raised)
+
+    def resume_in(self, tx: WriteTx, run: str, note: str) -> None:
+        """`resume` inside a transaction of somebody else: the work begins after its commit."""
+        self._go_on_in(tx, run, _RESUMABLE, self._begun_later(tx, run), (), note=note.strip())
+
+    def _go_on_in(
+        self,
+        tx: WriteTx,
+        run: str,
+        expected: tuple[RunStatus, ...],
+        taken: list[_Taken],
+        observers: Sequence[Observer],
+        *,
+        note: str,
+        take_over: bool = False,
+        raised: Mapping[str, float] | None = None,
+    ) -> None:
+        seen = get_run(tx, run)
+        if seen.status not in expected:
+            raise StatusConflict(f"The run is {seen.status.value}, so it can't go on: look again.")
+        if raised:
+            runs.set_limits(tx, run, limits.check_raised(seen, raised))
+        changed = seen.status in _RESUMABLE and opening.say_changes(tx, seen)
+        if note or not (changed or seen.interrupted):
+            opening.say_go_on(tx, run, note)
+        self._take_up(tx, seen, taken, observers, take_over=take_over)
+
+    def _begun_later(self, tx: WriteTx, run: str) -> list[_Taken]:
+        """What is taken up in a transaction of somebody else; it begins after the commit."""
+        taken: list[_Taken] = []
+        self._wire.open()
+
+        def begin() -> None:
+            try:
+                for setup, held, errand in taken:
+                    self._begin(setup, held, (), errand=errand)
+            except BaseException:
+                self._let_go(run, taken)
+                raise
+
+        tx.if_kept(begin)
+        return taken
 
     @contextmanager
     def _beginning(self, run: str, observers: Sequence[Observer]) -> Iterator[list[_Taken]]:
@@ -467,16 +528,8 @@ class Runner:
             StatusConflict: it does not work.
         """
         with self._store.write(Act(actor="author", label="pause", run=run)) as tx:
-            seen = get_run(tx, run)
-            worked = not lease.is_free(self._store, run, seen.epoch)
-            if seen.status is RunStatus.PAUSING and worked:
-                if now:
-                    runs.set_wish(tx, seen, "now")
-            else:
-                approvals.withdraw(tx, run)
-                to = RunStatus.PAUSING if worked and seen.status is RunStatus.RUNNING else RunStatus.PAUSED
-                transition(tx, seen, to, wish="now" if now and to is RunStatus.PAUSING else None)
-        self._stop_call(run, now)
+            steering.pause(tx, run, now=now)
+        self.hurry(run, now=now)
 
     def stop(self, run: str, *, keep: bool) -> None:
         """Ends a run: what goes on is given up; the work is kept for a review, or discarded with the copy.
@@ -485,19 +538,8 @@ class Runner:
             StatusConflict: it is over.
         """
         with self._store.write(Act(actor="author", label="stop", run=run)) as tx:
-            seen = get_run(tx, run)
-            worked = not lease.is_free(self._store, run, seen.epoch)
-            end = RunStatus.STOPPED_KEPT if keep else RunStatus.STOPPED_DISCARDED
-            approvals.withdraw(tx, run)
-            inbox.drop(tx, run)
-            if worked and seen.status.active:
-                transition(tx, seen, RunStatus.STOPPING, wish="keep" if keep else "discard")
-            elif end in seen.status.next():
-                transition(tx, seen, end)
-            else:
-                transition(tx, seen, RunStatus.STOPPING)
-                transition(tx, get_run(tx, run), end)
-        self._stop_call(run, True)
+            steering.stop(tx, run, keep=keep)
+        self.hurry(run, now=True)
 
     def finish(self, run: str) -> None:
         """The author declares a run that waits, or rests, to be done.
@@ -506,14 +548,9 @@ class Runner:
             StatusConflict: it works, or is over.
         """
         with self._store.write(Act(actor="author", label="finish", run=run)) as tx:
-            seen = get_run(tx, run)
-            if seen.status not in (RunStatus.IDLE, RunStatus.PAUSED):
-                raise StatusConflict(
-                    f"The run is {seen.status.value}: only one that waits or is paused is finished so."
-                )
-            transition(tx, seen, RunStatus.DONE, "The author finished it.")
+            steering.finish(tx, run)
 
-    def _stop_call(self, run: str, now: bool) -> None:
+    def hurry(self, run: str, *, now: bool) -> None:
         """Has whoever works the run see at once what its row says, here or in another process."""
         if (worker := self.worker(run)) is None:
             self._elsewhere.hurry(run)

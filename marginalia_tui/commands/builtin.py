@@ -4,6 +4,7 @@ from functools import cache
 
 from marginalia_tui.commands.registry import Registry
 from marginalia_tui.commands.suites import (
+    agents,
     annotate,
     annotations,
     backups,
@@ -43,6 +44,7 @@ def _shipped() -> Registry:
     registry.register_shipped(folders, booksettings, trash, backups, book_files)
     registry.register_shipped(summaries, reshape, images)
     registry.register_shipped(statistics)
+    registry.register_shipped(agents)
     registry.register_shipped(annotations, annotate, history, compare, blame)
     registry.register_shipped(lore_read, lore_preview, lore_write, lorebooks, lore_replace, lore_shelf, lore_files)
     return registry

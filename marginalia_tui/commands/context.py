@@ -16,6 +16,7 @@ from marginalia_tui.domain.guard import may_wait
 
 if TYPE_CHECKING:
     from marginalia_tui.commands.registry import Registry
+    from marginalia_tui.commands.steering import Steering
     from marginalia_tui.store.journal import Act
     from marginalia_tui.store.space import Space
     from marginalia_tui.store.store import Store, WriteTx
@@ -77,6 +78,8 @@ class Scope:
     """The uuid of the run that a command works for."""
     model: str | None = None
     """The model that work which a command starts should use; None: whoever calls has no opinion."""
+    steering: "Callable[[], Steering] | None" = None
+    """Who steers the runs of agents; None where that is not done."""
 
     @property
     def open_book(self) -> str:

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
 from marginalia_tui.commands.context import AlwaysYes, Answers, NobodyToAsk, Question
 from marginalia_tui.commands.control import Control
@@ -101,7 +102,9 @@ def run_line(studio: Studio, options: argparse.Namespace) -> int:
             book = find_book(tx, options.book).uuid
     name = CommandLine.parse(options.line).name
     try:
-        result = studio.dispatcher.run_line(options.line, studio.scope(book, answers(options.yes)))
+        # A run that a command would have go on could not be worked: this process ends with the command.
+        scope = replace(studio.scope(book, answers(options.yes)), steering=None)
+        result = studio.dispatcher.run_line(options.line, scope)
     except MarginaliaError as error:
         if not options.json:
             raise
