@@ -22,7 +22,6 @@ from marginalia_tui.services.models import save_model
 from marginalia_tui.settings import Settings
 from marginalia_tui.store.store import Store
 from tests.conftest import NewHome
-from tests.support import started
 from tests.support.runs import add_book, make_registry, part_texts
 from tests.support.scripted_server import Mark, Pause, Reply, ScriptedServer, by_results, calls, text
 
@@ -69,7 +68,7 @@ def _killer(home: Path, at: int, name: str, *verb: str) -> list[str]:
 
 def _cli(home: Path, *verb: str) -> subprocess.CompletedProcess[str]:
     command = _command("-m", "marginalia_tui", "--home", str(home), "--json", *verb)
-    return started.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
 def _only_run(store: Store) -> Run | None:
@@ -143,7 +142,7 @@ def free_moments(new_home: NewHome, tmp_path_factory: pytest.TempPathFactory) ->
 
 def _count(home: Path, name: str) -> int:
     with ScriptedServer(by_results(SCRIPT)) as server, _home(home, server.url) as book:
-        done = started.run(
+        done = subprocess.run(
             _killer(home, 0, name, "run", "start", "Corrector"),
             capture_output=True, text=True, timeout=60, check=True,
         )  # fmt: skip
@@ -158,7 +157,7 @@ def test_f16_killed_at_any_moment_every_edit_is_there_once(
     at = 1 + part * (moments - 1) // (MOMENTS - 1)
     home = new_home(tmp_path / "home")
     with ScriptedServer(by_results(SCRIPT)) as server, _home(home, server.url) as book:
-        killed = started.run(
+        killed = subprocess.run(
             _killer(home, at, "KILL", "run", "start", "Corrector"), capture_output=True, timeout=60, check=False
         )
         assert killed.returncode == -signal.SIGKILL
@@ -185,7 +184,7 @@ def test_f08_killed_around_a_request(new_home: NewHome, tmp_path: Path, request_
         return left.pop() if wanted is plain and left else wanted
 
     with ScriptedServer(script) as server, _home(home, server.url) as book:
-        process = started.Popen(
+        process = subprocess.Popen(
             _command("-m", "marginalia_tui", "--home", str(home), "--json", "run", "start", "Corrector"),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
@@ -241,7 +240,7 @@ def test_f16_killed_while_the_conversation_is_summarised(new_home: NewHome, tmp_
         return calls(("request_compaction", {}))
 
     with ScriptedServer(script) as server, _home(home, server.url) as book:
-        process = started.Popen(
+        process = subprocess.Popen(
             _command("-m", "marginalia_tui", "--home", str(home), "--json", "run", "start", "Corrector"),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip

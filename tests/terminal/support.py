@@ -21,8 +21,6 @@ from typing import Any, Self
 import pexpect
 import pyte
 
-from tests.support import started
-
 ROOT = Path(__file__).parents[2]
 SECONDS = 45.0
 """How long a test waits for what must happen."""
@@ -53,7 +51,7 @@ def program(*arguments: object) -> list[str]:
 def say(home: Path, *verb: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """What a verb answers as JSON, in a process of its own."""
     command = program("--home", home, "--json", *verb)
-    return started.run(
+    return subprocess.run(
         command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment(), **options
     )
 

@@ -8,7 +8,6 @@ from typing import IO, Any
 import pytest
 
 from marginalia_tui.domain.runs import RunStatus
-from tests.support import started
 from tests.support.runs import add_book
 from tests.support.scripted_server import ScriptedServer, by_results
 from tests.terminal.homes import AGENT, REPLIES, Held, check_exactly_once, furnish, only_run
@@ -17,7 +16,7 @@ from tests.terminal.support import SECONDS, environment, program, say
 
 def _run(*arguments: object, env: dict[str, str] | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
     defaults: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return started.run(
+    return subprocess.run(
         program(*arguments),
         text=True, timeout=SECONDS, check=False, env=environment(**(env or {})), **{**defaults, **options},
     )  # fmt: skip
@@ -29,7 +28,7 @@ def test_a_run_whose_reader_has_seen_enough_is_paused_and_goes_on(home: Path, as
     with ScriptedServer(held) as server:
         book = furnish(home, server.url)
         options = ["--json"] if as_json else []
-        process = started.Popen(
+        process = subprocess.Popen(
             program("--home", home, *options, "run", "start", AGENT),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True,
         )  # fmt: skip
@@ -66,11 +65,11 @@ def test_one_who_follows_and_has_seen_enough_leaves_the_run_alone(home: Path) ->
     held = Held(1)
     with ScriptedServer(held) as server:
         book = furnish(home, server.url)
-        working = started.Popen(
+        working = subprocess.Popen(
             program("--home", home, "run", "start", AGENT), stdout=subprocess.DEVNULL, env=environment()
         )
         assert held.there.wait(SECONDS)
-        follower = started.Popen(
+        follower = subprocess.Popen(
             program("--home", home, "run", "attach", "latest"),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True,
         )  # fmt: skip
@@ -88,7 +87,7 @@ def test_one_who_follows_and_has_seen_enough_leaves_the_run_alone(home: Path) ->
 
 @pytest.mark.parametrize("verb", [["books"], ["--json", "books"], ["commands"], ["doctor"], ["--json", "run", "list"]])
 def test_a_reader_that_is_gone_is_no_fault(home: Path, verb: list[str]) -> None:
-    process = started.Popen(
+    process = subprocess.Popen(
         program("--home", home, *verb), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True
     )
     assert process.stdout is not None
@@ -114,8 +113,8 @@ def test_a_closed_stream_is_no_fault(home: Path, closed: str, verb: list[str]) -
     number = ("stdin", "stdout", "stderr").index(closed)
     command = subprocess.list2cmdline(["exec", *program("--home", home, *verb)]) + f" {number}>&-"
     kept: dict[str, int | IO[str]] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    done = started.run(
-        ["sh", "-c", command], text=True, timeout=SECONDS, check=False, env=environment(), **kept
+    done = subprocess.run(
+        ["sh", "-c", command], text=True, timeout=SECONDS, check=False, env=environment(), **kept  # type: ignore[call-overload]
     )  # fmt: skip
     assert done.returncode in (0, 1)
     assert "Traceback" not in done.stderr
@@ -132,7 +131,7 @@ def test_signs_that_the_locale_does_not_know_are_printed_as_escapes(home: Path) 
     done = _run("--home", home, "books", env={"PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0
     assert "\\u96ea" in done.stdout
-    raw = started.run(
+    raw = subprocess.run(
         program("--home", home, "--json", "books"),
         capture_output=True, timeout=SECONDS, check=True, env=environment(PYTHONIOENCODING="latin-1"),
     )  # fmt: skip
@@ -141,7 +140,7 @@ def test_signs_that_the_locale_does_not_know_are_printed_as_escapes(home: Path) 
 
 def test_a_name_that_is_no_text_is_told_as_what_it_is(home: Path) -> None:
     """A path of broken UTF-8 stands in the sentence, on both streams."""
-    done = started.run(
+    done = subprocess.run(
         [*program("--home", home, "--json", "import"), b"/nowhere/\xff\x1b.md"],
         capture_output=True, timeout=SECONDS, check=False, env=environment(),
     )  # fmt: skip

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from marginalia_tui.domain.runs import RunStatus
-from tests.support import started
 from tests.support.scripted_server import ScriptedServer
 from tests.terminal.homes import AGENT, Held, check_exactly_once, furnish, only_run, until_run
 from tests.terminal.support import ENTER, ESCAPE, SECONDS, Terminal, environment, program, say
@@ -129,7 +128,7 @@ def test_a_signal_to_run_start_parks_the_run(home: Path, number: signal.Signals)
     held = Held(2)
     with ScriptedServer(held) as server:
         book = furnish(home, server.url)
-        process = started.Popen(
+        process = subprocess.Popen(
             program("--home", home, "--json", "run", "start", AGENT),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True,
         )  # fmt: skip
@@ -150,7 +149,7 @@ def test_f16_a_run_start_that_is_killed_is_taken_up(home: Path) -> None:
     held = Held(2)
     with ScriptedServer(held) as server:
         book = furnish(home, server.url)
-        process = started.Popen(
+        process = subprocess.Popen(
             program("--home", home, "run", "start", AGENT), stdout=subprocess.DEVNULL, env=environment()
         )
         assert held.there.wait(SECONDS)
@@ -164,11 +163,11 @@ def test_one_who_follows_a_run_hears_that_its_process_died(home: Path) -> None:
     held = Held(2)
     with ScriptedServer(held) as server:
         furnish(home, server.url)
-        process = started.Popen(
+        process = subprocess.Popen(
             program("--home", home, "run", "start", AGENT), stdout=subprocess.DEVNULL, env=environment()
         )
         assert held.there.wait(SECONDS)
-        follower = started.Popen(
+        follower = subprocess.Popen(
             program("--home", home, "run", "attach", "latest"),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True,
         )  # fmt: skip
@@ -187,7 +186,7 @@ def test_a_studio_sees_that_the_process_of_a_run_died(home: Path) -> None:
     held = Held(2)
     with ScriptedServer(held) as server:
         book = furnish(home, server.url)
-        process = started.Popen(
+        process = subprocess.Popen(
             program("--home", home, "run", "start", AGENT), stdout=subprocess.DEVNULL, env=environment()
         )
         assert held.there.wait(SECONDS)

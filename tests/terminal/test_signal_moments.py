@@ -10,7 +10,6 @@ import pytest
 
 from marginalia_tui.domain.runs import RunStatus
 from tests.conftest import NewHome
-from tests.support import started
 from tests.support.scripted_server import ScriptedServer, by_results
 from tests.terminal.homes import AGENT, REPLIES, check_exactly_once, furnish, runs_of
 from tests.terminal.support import SECONDS, environment, say
@@ -24,7 +23,7 @@ BEGINNING = range(24, 40, 2)
 def _start(home: Path, at: int) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tests.support.killer", "--at", str(at), "--signal", "TERM", "--"]
     command += ["--home", str(home), "--json", "run", "start", AGENT]
-    return started.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment())
+    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment())
 
 
 @pytest.fixture(scope="module")
@@ -87,5 +86,5 @@ cli.main()
 def test_a_signal_while_a_class_is_made_ends_the_program_as_any_other() -> None:
     """Python 3.11 wraps what is raised there."""
     command = [sys.executable, "-c", WRAPPED]
-    ended = started.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment())
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment())
     assert (ended.returncode, ended.stderr) == (128 + signal.SIGTERM, "")
