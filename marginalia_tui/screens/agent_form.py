@@ -97,13 +97,19 @@ def _fields(books: Pairs, models: Pairs, now: dict[str, Any], *, new: bool) -> "
             now.get("language", "en"),
             help="With you: a code, such as en. The book keeps its own.",
         ),
-        Field("system_prompt", "System prompt", "multiline", now.get("system_prompt", ""), help="Empty: the studio's."),
+        Field(
+            "system_prompt",
+            "System prompt",
+            "multiline",
+            now.get("system_prompt", ""),
+            help="Empty: that of the settings.",
+        ),
         Field(
             "compaction_prompt",
             "Summary prompt",
             "multiline",
             now.get("compaction_prompt", ""),
-            help="Empty: as above.",
+            help="Empty: that of the settings.",
         ),
     ]
 
