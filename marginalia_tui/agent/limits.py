@@ -78,7 +78,7 @@ def reached(run: Run, limits: Limits, next_context: int = 0) -> str:
     if limits.context and next_context >= limits.context:
         return (
             f"The conversation fills {next_context:,} of {limits.context:,} tokens of the context. "
-            "Review what is done and start anew, or give the agent a model with more context, then resume."
+            "Have it summarised with /compact, or give the agent a model with more context, then resume."
         )
     return ""
 
