@@ -93,6 +93,10 @@ class Slice(Result):
     """Whether text follows that is not here."""
     next_offset: int | None = None
 
+    def untold(self) -> frozenset[str]:
+        """A short text is shown without the numbers of its slice."""
+        return frozenset() if self.truncated or self.offset else frozenset({"offset", "total_length", "truncated"})
+
 
 def page_fields(total: int, offset: int, shown: int) -> dict[str, Any]:
     """The fields of `Page` for `shown` rows of `total` that begin at `offset`."""

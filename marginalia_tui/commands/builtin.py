@@ -33,6 +33,7 @@ from marginalia_tui.commands.suites import (
     statistics,
     structure,
     summaries,
+    summaries_write,
     trash,
 )
 
@@ -42,7 +43,7 @@ def _shipped() -> Registry:
     registry = Registry()
     registry.register_shipped(read, search, search_library, edit, replace, structure, book, help)
     registry.register_shipped(folders, booksettings, trash, backups, book_files)
-    registry.register_shipped(summaries, reshape, images)
+    registry.register_shipped(summaries, summaries_write, reshape, images)
     registry.register_shipped(statistics)
     registry.register_shipped(agents)
     registry.register_shipped(annotations, annotate, history, compare, blame)

@@ -7,7 +7,7 @@ break); replacing ones are exact.
 
 import time
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Literal
 
@@ -23,6 +23,8 @@ SECONDS = 30.0
 """The time that one command may search."""
 LONGEST = 1_000
 """Characters of a pattern."""
+MATCH = 200
+"""Characters of a match that are shown."""
 
 Pattern = Annotated[str, Field(max_length=LONGEST)]
 Mode = Annotated[
@@ -145,6 +147,21 @@ def around(text: str, start: int, end: int, width: int = 40) -> tuple[str, str]:
     if end + width < len(text) and " " in after[width // 2 :]:
         after = after[: after.rindex(" ")]
     return _one_line(before), _one_line(after)
+
+
+def in_context(text: str, start: int, end: int) -> str:
+    """A place with what stands around it, on one line."""
+    before, after = around(text, start, end)
+    return " ".join(f"{before}{text[start:end][:MATCH]}{after}".split())
+
+
+def first_hit(search: Search, fields: Mapping[str, str]) -> tuple[list[str], str] | None:
+    """The names of the fields that hold what is looked for, and the first place in its context; None: none does."""
+    found = [(name, match) for name, text in fields.items() if (match := next(search.find(text), None))]
+    if not found:
+        return None
+    name, match = found[0]
+    return [each for each, _ in found], in_context(fields[name], match.start(), match.end())
 
 
 def first_words(text: str, width: int = 60) -> str:

@@ -56,6 +56,14 @@ class Result(BaseModel):
         return frozenset()
 
 
+class Told(Result):
+    """An answer whose sentence says all of it."""
+
+    def untold(self) -> frozenset[str]:
+        """Each field."""
+        return frozenset(type(self).model_fields)
+
+
 def by_uuid(letter: str, uuid: str) -> str:
     """The naming for scripts and tests: the uuid itself."""
     return uuid

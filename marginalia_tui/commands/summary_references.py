@@ -10,7 +10,7 @@ from typing import Annotated
 
 from marginalia_tui.commands.definition import Param
 from marginalia_tui.commands.references import OpenBook, Reference
-from marginalia_tui.commands.results import PartHandle, Result, SummaryHandle
+from marginalia_tui.commands.results import PartHandle, Result, SummaryHandle, Told
 from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.domain.sentences import counted, listed
 from marginalia_tui.domain.summaries import Block, BookSummaries, newly_outdated
@@ -72,7 +72,7 @@ class OutdatedRow(Result):
     covers: str
 
 
-class Outdated(Result):
+class Outdated(Told):
     """The summaries that a change made outdated, and what may be done about it."""
 
     summaries: list[OutdatedRow]
@@ -82,10 +82,6 @@ class Outdated(Result):
         """Which they are."""
         places = listed([f"part {row.position}" for row in self.summaries], 5)
         return f"{counted(len(self.summaries), 'summary', 'summaries')} outdated by it ({places}). {self.hint}"
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"summaries", "hint"})
 
 
 HINT = "Write them anew with set-summary; if they are still right, revalidate-summaries says so."

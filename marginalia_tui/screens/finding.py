@@ -4,32 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 from textual.message import Message
-from textual.widgets import Static
 
-from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.widgets.editor import SubmitArea
-from marginalia_tui.widgets.fields import LineInput
+from marginalia_tui.widgets.wordsline import WordsLine
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.book import Place
 
 
-class FindLine(Horizontal):
+class FindLine(WordsLine):
     """The line in which words are typed; `Wanted` tells them, `Closed` that the finding is over."""
 
-    DEFAULT_CSS = """
-    FindLine {
-        height: 1; display: none; background: $panel;
-        & #find-sign { width: auto; color: $accent; text-style: bold; }
-        & #find-words { width: 1fr; background: $panel; }
-        & #find-count { width: auto; color: $muted; padding: 0 1; }
-        &.-open { display: block; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "end the search", id="find.close"),
         Binding("down,ctrl+f", "step(1)", "next", show=False, id="find.next", priority=True),
@@ -53,31 +40,7 @@ class FindLine(Horizontal):
         """The search is over."""
 
     def __init__(self, id: str) -> None:
-        super().__init__(id=id)
-        self.line = LineInput(id="find-words")
-        """The words."""
-        self._count = Static("", id="find-count", markup=False)
-
-    def compose(self) -> ComposeResult:
-        """The sign, the words, the count."""
-        yield Static("find ", id="find-sign", markup=False)
-        yield self.line
-        yield self._count
-
-    def open(self) -> None:
-        """Shows the line and gives it the focus."""
-        self.add_class("-open")
-        self.line.select_all()
-        self.line.focus()
-
-    def close(self) -> None:
-        """Hides the line."""
-        self.remove_class("-open")
-        self.say("")
-
-    def say(self, text: str) -> None:
-        """What stands behind the words."""
-        self._count.update(visible_line(text))
+        super().__init__("find ", id=id)
 
     def on_submit_area_submitted(self, event: SubmitArea.Submitted) -> None:
         """Enter."""

@@ -4,14 +4,12 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from textual.app import ComposeResult
-from textual.containers import Horizontal
 from textual.message import Message
-from textual.widgets import Static, TextArea
+from textual.widgets import TextArea
 
 from marginalia_tui.widgets.editor import SubmitArea
-from marginalia_tui.widgets.fields import LineInput
 from marginalia_tui.widgets.table import Table
+from marginalia_tui.widgets.wordsline import WordsLine
 
 
 class Newest:
@@ -42,17 +40,8 @@ class Newest:
             self._running = False
 
 
-class FilterLine(Horizontal):
+class FilterLine(WordsLine):
     """The line in which the filter of the list is typed."""
-
-    DEFAULT_CSS = """
-    FilterLine {
-        height: 1; display: none; background: $panel;
-        & #filter-sign { width: auto; color: $accent; text-style: bold; }
-        & #filter-words { width: 1fr; background: $panel; }
-        &.-open { display: block; }
-    }
-    """
 
     @dataclass
     class Changed(Message):
@@ -65,24 +54,11 @@ class FilterLine(Horizontal):
         """Enter: back to the list."""
 
     def __init__(self, id: str) -> None:
-        super().__init__(id=id)
-        self.line = LineInput(id="filter-words")
-        """What is typed."""
-
-    def compose(self) -> ComposeResult:
-        """The sign and the line."""
-        yield Static(" filter ", id="filter-sign", markup=False)
-        yield self.line
-
-    def open(self) -> None:
-        """Shows it and gives it the focus."""
-        self.add_class("-open")
-        self.line.select_all()
-        self.line.focus()
+        super().__init__(" filter ", id=id)
 
     def close(self) -> None:
         """Hides and empties it."""
-        self.remove_class("-open")
+        super().close()
         self.line.content = ""
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:

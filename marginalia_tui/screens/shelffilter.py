@@ -6,15 +6,13 @@ The focus moves while the key is handled that moves it: the next key, which may 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 from textual.message import Message
 from textual.widget import Widget
-from textual.widgets import Static, TextArea
+from textual.widgets import TextArea
 
-from marginalia_tui.domain.visible import visible_line
 from marginalia_tui.widgets.fields import LineInput
+from marginalia_tui.widgets.wordsline import WordsLine
 
 
 class WordsInput(LineInput):
@@ -27,7 +25,7 @@ class WordsInput(LineInput):
         place.action_leave()
 
 
-class ShelfFilter(Horizontal):
+class ShelfFilter(WordsLine):
     """The line; `Changed` tells the words.
 
     Args:
@@ -35,15 +33,6 @@ class ShelfFilter(Horizontal):
         id: of the widget.
     """
 
-    DEFAULT_CSS = """
-    ShelfFilter {
-        height: 1; display: none; background: $panel;
-        & #shelf-sign { width: auto; color: $accent; text-style: bold; }
-        & #shelf-words { width: 1fr; background: $panel; }
-        & #shelf-count { width: auto; color: $muted; padding: 0 1; }
-        &.-open { display: block; }
-    }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "show all again", id="shelf.close"),
         Binding("down,tab", "leave", "to the list", show=False, id="shelf.leave", priority=True),
@@ -56,17 +45,8 @@ class ShelfFilter(Horizontal):
         words: str
 
     def __init__(self, list: Widget, *, id: str) -> None:
-        super().__init__(id=id)
+        super().__init__("show ", id=id, line=WordsInput())
         self._list = list
-        self.line = WordsInput(id="shelf-words")
-        """The words."""
-        self._count = Static("", id="shelf-count", markup=False)
-
-    def compose(self) -> ComposeResult:
-        """The sign, the words, the count."""
-        yield Static("show ", id="shelf-sign", markup=False)
-        yield self.line
-        yield self._count
 
     @property
     def words(self) -> str:
@@ -77,10 +57,6 @@ class ShelfFilter(Horizontal):
         """Shows the line and gives it the focus."""
         self.add_class("-open")
         self.screen.set_focus(self.line)
-
-    def say(self, text: str) -> None:
-        """What stands behind the words."""
-        self._count.update(visible_line(text))
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """At every key."""

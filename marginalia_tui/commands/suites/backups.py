@@ -14,7 +14,7 @@ from marginalia_tui.commands.bounds import LIMIT, Limit, Offset, Page, page_of
 from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
-from marginalia_tui.commands.results import BookHandle, Result
+from marginalia_tui.commands.results import BookHandle, Result, Told
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Book
 from marginalia_tui.domain.paths import typed_path
@@ -32,7 +32,7 @@ LONGEST_NAME = 255
 Mode = Literal["as-new", "parts-only", "all"]
 
 
-class BackupTaken(Result):
+class BackupTaken(Told):
     """A backup that was written."""
 
     file: str
@@ -41,10 +41,6 @@ class BackupTaken(Result):
     def sentence(self) -> str:
         """Where it is."""
         return f"The backup is {self.file} ({counted(self.bytes, 'byte')})."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"file", "bytes"})
 
 
 @command(
@@ -139,7 +135,7 @@ def _when(at: int) -> str:
         return "at an unknown time"
 
 
-class BackupRestored(Result):
+class BackupRestored(Told):
     """What a restore made or changed. `items` are those that are other than before."""
 
     mode: str
@@ -157,10 +153,6 @@ class BackupRestored(Result):
         done = "Restored as a new book" if self.mode == "as-new" else "Restored in place"
         changed = "" if self.mode == "as-new" else f"; {counted(self.items, 'item')} changed, which undo takes back"
         return " ".join([f"{done}: {what}{changed}.", *self.notes])
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"mode", "book", "title", "parts", "entries", "items", "notes"})
 
 
 @command(

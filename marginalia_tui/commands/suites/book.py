@@ -9,7 +9,7 @@ from pydantic import Field
 from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity
-from marginalia_tui.commands.results import BookHandle, Result
+from marginalia_tui.commands.results import BookHandle, Told
 from marginalia_tui.domain.errors import Invalid, Stale
 from marginalia_tui.domain.items import Book
 from marginalia_tui.domain.sentences import counted, listed, quoted
@@ -23,7 +23,7 @@ Line = Annotated[str | None, Field(max_length=300)]
 Lines = Annotated[str | None, Field(max_length=20_000)]
 
 
-class BookChanged(Result):
+class BookChanged(Told):
     """What was set in the book."""
 
     result: str
@@ -35,10 +35,6 @@ class BookChanged(Result):
         if not self.changed:
             return "Nothing was changed: the book says so already."
         return f"Changed the {listed(self.changed)} of the book."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "book", "changed"})
 
 
 @command(
@@ -97,7 +93,7 @@ def check_language(code: str) -> str:
     return code.strip()
 
 
-class TakenBack(Result):
+class TakenBack(Told):
     """A step that was undone or redone. `run` is there when it was the apply of a run."""
 
     verb: str
@@ -108,10 +104,6 @@ class TakenBack(Result):
     def sentence(self) -> str:
         """The step in words."""
         return f"{self.verb}: {self.step} ({counted(self.items, 'item')})."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"verb", "step", "items", "run"})
 
 
 @command(

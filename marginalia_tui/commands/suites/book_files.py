@@ -11,7 +11,7 @@ from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.references import Reference
-from marginalia_tui.commands.results import BookHandle, Result
+from marginalia_tui.commands.results import BookHandle, Told
 from marginalia_tui.commands.suites.lore_files import FilePath
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.paths import typed_path
@@ -22,7 +22,7 @@ from marginalia_tui.store.journal import Act
 from marginalia_tui.store.store import WriteTx
 
 
-class BookImported(Result):
+class BookImported(Told):
     """A book that came in. `notes` are sentences: what was left out, kept as data, or replaced."""
 
     book: BookHandle
@@ -39,10 +39,6 @@ class BookImported(Result):
         swipes = f" ({counted(self.swipes, 'swipe')} among them)" if self.swipes else ""
         made = f"Imported {quoted(self.title)} ({self.format}): {counted(self.parts, 'part')}{swipes}"
         return " ".join([f"{made}, {counted(self.words, 'word')}.", *self.notes])
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"book", "title", "format", "parts", "swipes", "words", "notes"})
 
 
 @command(
@@ -88,7 +84,7 @@ def import_book(
     return Effect(apply, act=Act(actor="author", label="import", book=ready.uuid))
 
 
-class BookExported(Result):
+class BookExported(Told):
     """A book that was written to a file or a folder. `notes` say what is not in it, by name and number."""
 
     file: str
@@ -101,10 +97,6 @@ class BookExported(Result):
         """Where it is, and what was left."""
         made = f"Wrote {quoted(self.title)} to {self.file} ({self.format}, {counted(self.bytes, 'byte')})."
         return " ".join([made, *self.notes])
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"file", "bytes", "title", "format", "notes"})
 
 
 @command(

@@ -12,7 +12,7 @@ from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, parameter_names
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import open_book
-from marginalia_tui.commands.results import BookHandle, Prose, Result
+from marginalia_tui.commands.results import BookHandle, Prose, Result, Told
 from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.items import Book, Json
 from marginalia_tui.domain.prompts import LONGEST, PROMPTS
@@ -59,7 +59,7 @@ def shown_prompts(now: Mapping[str, Json], wanted: Mapping[str, str]) -> list[st
     return lines
 
 
-class PromptsChanged(Result):
+class PromptsChanged(Told):
     """The prompts that were changed."""
 
     result: str
@@ -71,10 +71,6 @@ class PromptsChanged(Result):
         if not self.changed:
             return "Nothing was changed: the prompts are these already."
         return f"Changed: {listed([PROMPTS[name].label for name in self.changed])}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "book", "changed"})
 
 
 @command(
@@ -292,7 +288,7 @@ def known_model(tx: ReadTx, name: str) -> str:
     raise NotFound(f"There is no model {quoted(wanted, 30)}. There are: {listed([each[:60] for each in names], 4)}.")
 
 
-class ModelSet(Result):
+class ModelSet(Told):
     """The model that writes in the book now."""
 
     result: str
@@ -305,10 +301,6 @@ class ModelSet(Result):
         if not self.model:
             return "The book has no model of its own and inherits none."
         return f"The model of the book is {self.model} ({self.source})."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "book", "model", "source"})
 
 
 @command(
@@ -339,7 +331,7 @@ def set_book_model(
     return Effect(apply)
 
 
-class BackupsSet(Result):
+class BackupsSet(Told):
     """When the book is backed up by itself."""
 
     result: str
@@ -354,10 +346,6 @@ class BackupsSet(Result):
             *([counted(self.minutes, "minute")] if self.minutes else []),
         ]
         return f"A backup is made after {' or '.join(rules)}." if rules else "No backup is made by itself."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "book", "changes", "minutes"})
 
 
 Often = Annotated[int | None, Field(ge=0, le=1_000_000)]

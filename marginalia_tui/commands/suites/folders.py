@@ -13,7 +13,7 @@ from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.references import Reference
-from marginalia_tui.commands.results import BookHandle, FolderHandle, Result
+from marginalia_tui.commands.results import BookHandle, FolderHandle, Result, Told
 from marginalia_tui.commands.suites.book import Line, Lines, check_language
 from marginalia_tui.commands.suites.booksettings import given_prompts, known_model, merged_prompts, shown_prompts
 from marginalia_tui.domain.errors import Invalid
@@ -98,7 +98,7 @@ def _says(folder: Folder) -> list[str]:
     return [*fields, *(f"prompt {name}" for name in sorted(folder.prompts))]
 
 
-class FolderMade(Result):
+class FolderMade(Told):
     """A new folder, or one that stands elsewhere now."""
 
     folder: FolderHandle
@@ -108,10 +108,6 @@ class FolderMade(Result):
     def sentence(self) -> str:
         """Where it is."""
         return f"The folder {self.path} {self.verb}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"folder", "path", "verb"})
 
 
 @command(
@@ -262,7 +258,7 @@ def move_folder(ctx: Context, folder: FolderRef, parent: Into = "") -> Effect[Fo
     return Effect(apply, act=_act("Move a folder"))
 
 
-class FolderGone(Result):
+class FolderGone(Told):
     """A folder that was deleted."""
 
     result: str
@@ -271,10 +267,6 @@ class FolderGone(Result):
     def sentence(self) -> str:
         """Which one."""
         return f"The folder {quoted(self.name)} is deleted."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "name"})
 
 
 @command(
@@ -302,7 +294,7 @@ def delete_folder(ctx: Context, folder: FolderRef) -> Effect[FolderGone]:
     return Effect(apply, act=_act("Delete a folder"))
 
 
-class BookMoved(Result):
+class BookMoved(Told):
     """Where the book stands now."""
 
     result: str
@@ -314,10 +306,6 @@ class BookMoved(Result):
         """The place."""
         place = f"in the folder {self.path}" if self.path else "at the top of the library"
         return f"The book stands {place}{' already' if self.result == 'unchanged' else ' now'}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "book", "folder", "path"})
 
 
 @command(

@@ -23,7 +23,7 @@ from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import PartRef, PlaceRef, open_book
-from marginalia_tui.commands.results import BookHandle, PartHandle, Result
+from marginalia_tui.commands.results import BookHandle, PartHandle, Result, Told
 from marginalia_tui.commands.suites.read import version_of
 from marginalia_tui.commands.summary_references import Outdated, SummaryWatch
 from marginalia_tui.domain.errors import Invalid
@@ -129,10 +129,6 @@ class VersionText(Slice):
     label: str
     words: int
 
-    def untold(self) -> frozenset[str]:
-        """A short text is shown without the numbers of its slice."""
-        return frozenset() if self.truncated or self.offset else frozenset({"offset", "total_length", "truncated"})
-
 
 @command(
     "get-version",
@@ -224,7 +220,7 @@ def restore_version(ctx: Context, part: PartRef, version: VersionNumber) -> Effe
     return Effect(apply, reads={("part", value.uuid): seen})
 
 
-class HistoryLimit(Result):
+class HistoryLimit(Told):
     """How many versions of a part are listed."""
 
     result: str
@@ -236,10 +232,6 @@ class HistoryLimit(Result):
         if self.limit is None:
             return "All versions of a part are listed."
         return f"At most {counted(self.limit, 'version')} of a part {'is' if self.limit == 1 else 'are'} listed."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "book", "limit"})
 
 
 @command(

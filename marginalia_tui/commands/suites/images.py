@@ -15,7 +15,7 @@ from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.references import OpenBook, PlaceRef, Reference, open_book
-from marginalia_tui.commands.results import PartHandle, Result
+from marginalia_tui.commands.results import PartHandle, Result, Told
 from marginalia_tui.domain.images import COVER, LONGEST_CAPTION, file_name, reference
 from marginalia_tui.domain.items import Book, Image, Part
 from marginalia_tui.domain.paths import typed_path
@@ -45,7 +45,7 @@ ImageRef = Annotated[
 ]
 
 
-class ImageAdded(Result):
+class ImageAdded(Told):
     """An image that was added, and how a text names it."""
 
     part: PartHandle | None
@@ -61,10 +61,6 @@ class ImageAdded(Result):
         if self.part is None:
             return f"The cover of the book is new: {what}."
         return f"{self.name} ({what}) stands behind the text; write {self.mark} in the text where it should stand."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"part", "name", "type", "width", "height", "mark"})
 
 
 @command(
@@ -169,7 +165,7 @@ def _row(opened: OpenBook, placed: images.Placed, texts: Mapping[str, str]) -> I
     )
 
 
-class ImageChanged(Result):
+class ImageChanged(Told):
     """An image that was described or taken out."""
 
     result: str
@@ -182,10 +178,6 @@ class ImageChanged(Result):
             return f"{self.name} has a new caption."
         named = f" The text still names it {counted(self.times_named, 'time')}." if self.times_named else ""
         return f"{self.name} is taken out.{named} undo brings it back."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "name", "times_named"})
 
 
 @command(
@@ -254,7 +246,7 @@ def _what(image: Image) -> str:
     return f"{words}: {image.caption}" if image.caption else words
 
 
-class ImageSaved(Result):
+class ImageSaved(Told):
     """An image that was written to a file."""
 
     file: str
@@ -263,10 +255,6 @@ class ImageSaved(Result):
     def sentence(self) -> str:
         """Where it is."""
         return f"The image is {self.file} ({counted(self.bytes, 'byte')})."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"file", "bytes"})
 
 
 @command(

@@ -11,7 +11,7 @@ from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.lore_references import LorebookPlace, LorebookRef, open_lore
-from marginalia_tui.commands.results import LorebookHandle, Result
+from marginalia_tui.commands.results import LorebookHandle, Told
 from marginalia_tui.commands.suites.lore_write import Name
 from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.domain.paths import typed_path
@@ -24,7 +24,7 @@ from marginalia_tui.store.store import WriteTx
 FilePath = Annotated[str, Field(min_length=1, max_length=4_096)]
 
 
-class LoreImported(Result):
+class LoreImported(Told):
     """A lorebook that came in, with those below it; `above` is there unless it is the root."""
 
     lorebook: LorebookHandle
@@ -42,10 +42,6 @@ class LoreImported(Result):
         root = "" if self.above else ", the root of the lore of the book"
         made = f"The lorebook {quoted(self.name)} is new{root}: {counted(self.entries, 'entry', 'entries')}{below}."
         return f"{made} {self.note}".rstrip()
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"lorebook", "name", "entries", "below", "above", "note"})
 
 
 @command(
@@ -96,7 +92,7 @@ def import_lore(
     return Effect(apply)
 
 
-class LoreExported(Result):
+class LoreExported(Told):
     """A lorebook that was written to a file."""
 
     file: str
@@ -110,10 +106,6 @@ class LoreExported(Result):
         """Where it is, and what was left."""
         made = f"Wrote {quoted(self.name)} with {counted(self.entries, 'entry', 'entries')} to {self.file}"
         return f"{made} ({counted(self.bytes, 'byte')}). {self.note}".rstrip()
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"file", "bytes", "name", "entries", "note"})
 
 
 @command(

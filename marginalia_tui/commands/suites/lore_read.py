@@ -20,7 +20,7 @@ from marginalia_tui.commands.context import Context
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.lore_references import EntryPlace, LorebookPlace, OpenLore, open_lore
-from marginalia_tui.commands.patterns import Mode, Pattern, Search, around, first_words
+from marginalia_tui.commands.patterns import Mode, Pattern, Search, first_hit, first_words
 from marginalia_tui.commands.results import EntryHandle, LorebookHandle, Result
 from marginalia_tui.domain.items import Entry
 from marginalia_tui.domain.lore import LoreRow
@@ -187,9 +187,8 @@ class EntryText(Slice):
     comment: str
 
     def untold(self) -> frozenset[str]:
-        """A short text is shown without the numbers of its slice; a lorebook has a name."""
-        whole = frozenset[str]() if self.truncated or self.offset else {"offset", "total_length", "truncated"}
-        return frozenset({"lorebook", *whole})
+        """A lorebook has a name."""
+        return super().untold() | {"lorebook"}
 
 
 @command(
@@ -275,20 +274,10 @@ def search_lore(
         # An expression may look for the ends of a text; all else is nowhere when it is not in all fields at once.
         if mode != "regex" and not search.fits("\0".join(fields.values())):
             continue
-        found = [(name, match) for name, text in fields.items() if (match := next(search.find(text), None))]
-        if found:
+        if hit := first_hit(search, fields):
             if offset <= total < offset + limit:
-                name, match = found[0]
-                before, after = around(fields[name], match.start(), match.end())
-                hits.append(
-                    LoreHit(
-                        number=numbers[row.uuid],
-                        entry=row.uuid,
-                        name=row.name,
-                        fields=[name for name, _ in found],
-                        first=" ".join(f"{before}{match.group()[:200]}{after}".split()),
-                    )
-                )
+                names, first = hit
+                hits.append(LoreHit(number=numbers[row.uuid], entry=row.uuid, name=row.name, fields=names, first=first))
             total += 1
     return LoreHits(hits=hits, **page_fields(total, offset, len(hits)))
 

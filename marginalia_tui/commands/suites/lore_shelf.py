@@ -11,7 +11,7 @@ from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.lore_references import EntryRef, OpenLore, open_lore
 from marginalia_tui.commands.references import Reference
-from marginalia_tui.commands.results import EntryHandle, LorebookHandle, Result
+from marginalia_tui.commands.results import EntryHandle, LorebookHandle, Result, Told
 from marginalia_tui.commands.suites.lore_write import still_there
 from marginalia_tui.domain.errors import Ambiguous, NotFound, Refused
 from marginalia_tui.domain.items import Lorebook
@@ -78,7 +78,7 @@ def list_all_lorebooks(
     return Shelf(lorebooks=rows, **page)
 
 
-class LorebookLinked(Result):
+class LorebookLinked(Told):
     """A lorebook that is the root of the lore of the book now."""
 
     result: str
@@ -90,10 +90,6 @@ class LorebookLinked(Result):
         """What it is."""
         entries = counted(self.entries, "entry", "entries")
         return f"{quoted(self.name)} is the root of the lore of this book, with {entries}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "lorebook", "name", "entries"})
 
 
 @command(
@@ -124,7 +120,7 @@ def link_lorebook(ctx: Context, lorebook: AnyLorebook) -> Effect[LorebookLinked]
     return Effect(apply, reads={("lorebook", value.uuid): seen})
 
 
-class LorebookUnlinked(Result):
+class LorebookUnlinked(Told):
     """The lore that the book does not use any more."""
 
     result: str
@@ -134,10 +130,6 @@ class LorebookUnlinked(Result):
     def sentence(self) -> str:
         """What was done."""
         return f"This book does not use {quoted(self.name)} any more; link-lorebook links it again."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "lorebook", "name"})
 
 
 @command(
@@ -168,7 +160,7 @@ def unlink_lorebook(ctx: Context) -> Effect[LorebookUnlinked]:
     return Effect(apply, reads=seen)
 
 
-class LorebookTrashed(Result):
+class LorebookTrashed(Told):
     """A lorebook that is in the trash."""
 
     result: str
@@ -180,10 +172,6 @@ class LorebookTrashed(Result):
         """What was done."""
         entries = counted(self.entries, "entry", "entries")
         return f"{quoted(self.name)} is in the trash with its {entries}. restore-from-trash brings it back."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "lorebook", "name", "entries"})
 
 
 @command(
@@ -217,7 +205,7 @@ def delete_unused_lorebook(ctx: Context, lorebook: AnyLorebook) -> Effect[Lorebo
     return Effect(apply, reads=seen, act=Act(actor=ctx.scope.actor, label="Delete an unused lorebook"))
 
 
-class EntryCopied(Result):
+class EntryCopied(Told):
     """A new entry that is like another one."""
 
     result: str
@@ -229,10 +217,6 @@ class EntryCopied(Result):
     def sentence(self) -> str:
         """Where it is."""
         return f"A copy of {quoted(self.name)} is in {quoted(self.lorebook_name)}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "entry", "name", "lorebook", "lorebook_name"})
 
 
 @command(

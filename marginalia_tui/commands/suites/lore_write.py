@@ -14,7 +14,7 @@ from marginalia_tui.commands.definition import Param, Severity, parameter_names
 from marginalia_tui.commands.lore_references import EntryRef, LorebookRef, open_lore
 from marginalia_tui.commands.omissions import new_omissions
 from marginalia_tui.commands.patterns import Search, first_words
-from marginalia_tui.commands.results import EntryHandle, LorebookHandle, Result
+from marginalia_tui.commands.results import EntryHandle, LorebookHandle, Told
 from marginalia_tui.commands.suites.booksettings import read_tags
 from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.items import Lorebook
@@ -54,7 +54,7 @@ InsertionParam = Param("where it is told: lore (with the other lore) or prompt (
 CommentParam = Param("a note for the author, which no model is told")
 
 
-class EntryMade(Result):
+class EntryMade(Told):
     """A new entry."""
 
     result: str
@@ -67,10 +67,6 @@ class EntryMade(Result):
     def sentence(self) -> str:
         """Where it is."""
         return f"{quoted(self.name)} is new in {quoted(self.lorebook_name)}: {counted(self.words, 'word')}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "entry", "name", "lorebook", "lorebook_name", "words"})
 
 
 @command(
@@ -137,7 +133,16 @@ def create_lore_entry(
     return Effect(apply)
 
 
-class EntryChanged(Result):
+def changed_words(name: str, changed: list[str]) -> str:
+    """Which fields of a lorebook or an entry are another value now, as a sentence."""
+    if not changed:
+        return f"Nothing was changed: {quoted(name)} says so already."
+    if changed == ["enabled"]:
+        return f"Changed whether {quoted(name)} is used."
+    return f"Changed the {listed([each.replace('_', ' ') for each in changed])} of {quoted(name)}."
+
+
+class EntryChanged(Told):
     """What a command did to an entry: the fields that are another value now."""
 
     result: str
@@ -148,15 +153,7 @@ class EntryChanged(Result):
 
     def sentence(self) -> str:
         """The fields in words."""
-        if not self.changed:
-            return f"Nothing was changed: {quoted(self.name)} says so already."
-        if self.changed == ["enabled"]:
-            return f"Changed whether {quoted(self.name)} is used."
-        return f"Changed the {listed([each.replace('_', ' ') for each in self.changed])} of {quoted(self.name)}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "entry", "name", "changed"})
+        return changed_words(self.name, self.changed)
 
 
 @command(
@@ -214,7 +211,7 @@ def update_lore_entry(
     return Effect(apply, reads={("entry", value.uuid): seen})
 
 
-class EntryMoved(Result):
+class EntryMoved(Told):
     """An entry that stands in another lorebook now."""
 
     result: str
@@ -227,10 +224,6 @@ class EntryMoved(Result):
         """Where it is."""
         verb = "stands" if self.result == "moved" else "stood already"
         return f"{quoted(self.name)} {verb} in {quoted(self.lorebook_name)}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "entry", "name", "lorebook", "lorebook_name"})
 
 
 @command(
@@ -263,7 +256,7 @@ def move_lore_entry(ctx: Context, entry: EntryRef, lorebook: LorebookRef) -> Eff
     return Effect(apply, reads={("entry", value.uuid): seen})
 
 
-class EntryDeleted(Result):
+class EntryDeleted(Told):
     """An entry that is gone."""
 
     result: str
@@ -274,10 +267,6 @@ class EntryDeleted(Result):
     def sentence(self) -> str:
         """What was done."""
         return f"Deleted {quoted(self.name)} from {quoted(self.lorebook_name)}. undo brings it back."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "entry", "name", "lorebook_name"})
 
 
 @command(

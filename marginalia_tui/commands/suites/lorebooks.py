@@ -12,16 +12,16 @@ from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, parameter_names
 from marginalia_tui.commands.lore_references import LorebookRef, OpenLore, open_lore
 from marginalia_tui.commands.references import Reference
-from marginalia_tui.commands.results import LorebookHandle, Result
+from marginalia_tui.commands.results import LorebookHandle, Told
 from marginalia_tui.commands.suites.booksettings import read_tags
-from marginalia_tui.commands.suites.lore_write import Name, Tags, still_there
+from marginalia_tui.commands.suites.lore_write import Name, Tags, changed_words, still_there
 from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.sentences import counted, listed, quoted
 from marginalia_tui.services import lore
 from marginalia_tui.store.store import WriteTx
 
 
-class LorebookMade(Result):
+class LorebookMade(Told):
     """A new lorebook; `above` is there unless it is the root."""
 
     result: str
@@ -32,10 +32,6 @@ class LorebookMade(Result):
     def sentence(self) -> str:
         """What it is."""
         return f"The lorebook {quoted(self.name)} is new{'' if self.above else ', the root of the lore of the book'}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "lorebook", "name", "above"})
 
 
 @command(
@@ -71,7 +67,7 @@ def create_lorebook(
     return Effect(apply)
 
 
-class LorebookChanged(Result):
+class LorebookChanged(Told):
     """What a command did to a lorebook: the fields that are another value now."""
 
     result: str
@@ -81,15 +77,7 @@ class LorebookChanged(Result):
 
     def sentence(self) -> str:
         """The fields in words."""
-        if not self.changed:
-            return f"Nothing was changed: {quoted(self.name)} says so already."
-        if self.changed == ["enabled"]:
-            return f"Changed whether {quoted(self.name)} is used."
-        return f"Changed the {listed([each.replace('_', ' ') for each in self.changed])} of {quoted(self.name)}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "lorebook", "name", "changed"})
+        return changed_words(self.name, self.changed)
 
 
 @command(
@@ -140,7 +128,7 @@ def update_lorebook(
     return Effect(apply, reads={("lorebook", value.uuid): seen})
 
 
-class SubbookAdded(Result):
+class SubbookAdded(Told):
     """A lorebook that stands below another one now."""
 
     result: str
@@ -158,10 +146,6 @@ class SubbookAdded(Result):
         back = " again, brought back" if self.result == "revived" else ""
         entries = counted(self.entries, "entry", "entries")
         return f"{quoted(self.name)} stands below {quoted(self.parent_name)}{back} with {entries}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "lorebook", "name", "parent", "parent_name", "entries"})
 
 
 @command(
@@ -207,7 +191,7 @@ def add_subbook(
     return Effect(apply, reads={("lorebook", below.uuid): seen})
 
 
-class SubbookRemoved(Result):
+class SubbookRemoved(Told):
     """A lorebook that does not stand below another one any more."""
 
     result: str
@@ -222,10 +206,6 @@ class SubbookRemoved(Result):
         """What was done."""
         rest = "" if self.still_used else "; this book does not use it any more. add-subbook puts it back"
         return f"Took {quoted(self.name)} out of {quoted(self.parent_name)}{rest}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "lorebook", "name", "parent", "parent_name", "still_used"})
 
 
 @command(
@@ -267,7 +247,7 @@ def remove_subbook(ctx: Context, parent: LorebookRef, lorebook: LorebookRef) -> 
     return Effect(apply, reads=seen)
 
 
-class LorebookDeleted(Result):
+class LorebookDeleted(Told):
     """A lorebook that is in the trash, with its entries."""
 
     result: str
@@ -279,10 +259,6 @@ class LorebookDeleted(Result):
         """What was done."""
         entries = counted(self.entries, "entry", "entries")
         return f"Deleted {quoted(self.name)} with its {entries}. undo or add-subbook brings it back."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "lorebook", "name", "entries"})
 
 
 @command(

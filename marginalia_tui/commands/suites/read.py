@@ -181,10 +181,6 @@ class PartText(Slice):
     pov: str | None = None
     present: str | None = None
 
-    def untold(self) -> frozenset[str]:
-        """A short part is shown without the numbers of its slice."""
-        return frozenset() if self.truncated or self.offset else frozenset({"offset", "total_length", "truncated"})
-
 
 @command(
     "get-part",

@@ -12,7 +12,7 @@ from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import BranchRef, OpenBook, PartRef, PlaceRef, open_book
-from marginalia_tui.commands.results import PartHandle, Result
+from marginalia_tui.commands.results import PartHandle, Result, Told
 from marginalia_tui.commands.suites.history import moment
 from marginalia_tui.commands.suites.structure import START
 from marginalia_tui.commands.summary_references import Outdated, SummaryWatch
@@ -30,7 +30,7 @@ Line = Annotated[str | None, Field(max_length=300)]
 Lines = Annotated[str | None, Field(max_length=10_000)]
 
 
-class PartFieldsSet(Result):
+class PartFieldsSet(Told):
     """What was set in a part."""
 
     result: str
@@ -44,10 +44,6 @@ class PartFieldsSet(Result):
         if not self.changed:
             return f"Nothing was changed: {name} says so already."
         return f"Changed the {listed(self.changed)} of {name}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "part", "position", "changed"})
 
 
 @command(

@@ -7,7 +7,7 @@ from marginalia_tui.commands.bounds import LIMIT, Limit, Offset, Page, page_fiel
 from marginalia_tui.commands.context import Context
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
-from marginalia_tui.commands.patterns import Mode, Pattern, Search, around
+from marginalia_tui.commands.patterns import MATCH, Mode, Pattern, Search, around, first_hit, in_context
 from marginalia_tui.commands.references import BranchRef, OpenBook, PlaceRef, open_book, texts_of
 from marginalia_tui.commands.results import AnnotationHandle, PartHandle, Result
 from marginalia_tui.commands.suites.history import moment
@@ -16,9 +16,6 @@ from marginalia_tui.services import annotations, searching
 from marginalia_tui.services.annotations import Note
 from marginalia_tui.services.searching import OldText
 from marginalia_tui.services.versions import Version
-
-MATCH = 200
-"""Characters of a match that are shown."""
 
 CaseSensitive = Annotated[
     bool,
@@ -140,12 +137,6 @@ def newest_old_hits(ctx: Context, search: Search, parts: Sequence[str]) -> Itera
         if old.part != found and any(search.find(old.text)):
             found = old.part
             yield old
-
-
-def in_context(text: str, start: int, end: int) -> str:
-    """A place with what stands around it, on one line."""
-    before, after = around(text, start, end)
-    return " ".join(f"{before}{text[start:end][:MATCH]}{after}".split())
 
 
 def _hit(
@@ -294,23 +285,13 @@ def search_annotations(
         ctx.check()
         ctx.status("Searching the notes", f"{total:,} found")
         for note in some:
-            if hit := hit_in_note(search, note.text, note.quote):
+            if hit := first_hit(search, {"text": note.text, "quote": note.quote}):
                 if offset <= total < offset + limit:
                     found.append((note.uuid, *hit))
                 total += 1
     with open_book(ctx) as opened:
         rows = _note_rows(opened, found)
     return NoteHits(notes=rows, **page_fields(total, offset, len(rows)))
-
-
-def hit_in_note(search: Search, text: str, quote: str) -> tuple[list[str], str] | None:
-    """The fields of a note that hold the text, and the first place in its context; None when none does."""
-    fields = {"text": text, "quote": quote}
-    matches = [(name, match) for name, body in fields.items() if (match := next(search.find(body), None))]
-    if not matches:
-        return None
-    name, match = matches[0]
-    return [each for each, _ in matches], in_context(fields[name], match.start(), match.end())
 
 
 def _note_rows(opened: OpenBook, found: Sequence[tuple[str, list[str], str]]) -> list[NoteHit]:

@@ -13,11 +13,11 @@ from marginalia_tui.commands.bounds import LIMIT, Limit, Offset, Page, page_fiel
 from marginalia_tui.commands.context import Context
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
-from marginalia_tui.commands.patterns import Mode, Pattern, Search
+from marginalia_tui.commands.patterns import Mode, Pattern, Search, first_hit, in_context
 from marginalia_tui.commands.references import OpenBook
 from marginalia_tui.commands.results import Result
 from marginalia_tui.commands.suites.lore_read import FIELDS, prose_of
-from marginalia_tui.commands.suites.search import HitVersion, hit_in_note, in_context, newest_old_hits
+from marginalia_tui.commands.suites.search import HitVersion, newest_old_hits
 from marginalia_tui.domain.items import Book
 from marginalia_tui.services import lore, searching
 from marginalia_tui.services.searching import PartPlace
@@ -140,7 +140,7 @@ def _in_notes(ctx: Context, search: Search, books: Sequence[str]) -> Iterator[_F
         ctx.check()
         ctx.status("Searching the notes of all books", f"note {done + 1:,}")
         for note in some:
-            if hit := hit_in_note(search, note.text, note.quote):
+            if hit := first_hit(search, {"text": note.text, "quote": note.quote}):
                 fields, first = hit
                 yield _Found("annotation", note.book, note.uuid, note.part, len(fields), first)
         done += len(some)

@@ -14,7 +14,7 @@ from marginalia_tui.commands.bounds import LIMIT, Limit, Offset, Page, page_of
 from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
-from marginalia_tui.commands.results import BookHandle, Result
+from marginalia_tui.commands.results import BookHandle, Result, Told
 from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.items import Book
 from marginalia_tui.domain.sentences import counted, quoted
@@ -314,7 +314,7 @@ def _goal_row(each: BookProgress) -> BookGoalRow:
     )
 
 
-class GoalSet(Result):
+class GoalSet(Told):
     """A goal that was set or taken away."""
 
     result: str
@@ -331,10 +331,6 @@ class GoalSet(Result):
             return f"There is no goal for {whose} any more."
         until = f" by {self.by}: {counted(self.needed_a_day or 0, 'word')} a day" if self.by else ""
         return f"The goal for {whose} is {counted(self.goal, 'word')}{until}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "goal", "by", "title", "needed_a_day"})
 
 
 @command(

@@ -11,7 +11,7 @@ from marginalia_tui.commands.definition import Param, Severity
 from marginalia_tui.commands.omissions import new_omissions
 from marginalia_tui.commands.patterns import first_words
 from marginalia_tui.commands.references import OpenBook, PartRef, open_book
-from marginalia_tui.commands.results import PartHandle, Result
+from marginalia_tui.commands.results import PartHandle, Result, Told
 from marginalia_tui.commands.suites.edit import Prose
 from marginalia_tui.commands.summary_references import Outdated, SummaryWatch
 from marginalia_tui.domain.errors import Invalid, NotFound
@@ -215,7 +215,7 @@ def delete_part(ctx: Context, part: PartRef) -> Effect[PartDeleted]:
     return Effect(apply, reads={("part", uuid): seen})
 
 
-class BranchSwitched(Result):
+class BranchSwitched(Told):
     """The branch that is read now."""
 
     result: str
@@ -226,10 +226,6 @@ class BranchSwitched(Result):
     def sentence(self) -> str:
         """The branch in words."""
         return f"Branch {self.branch} is {self.result}: {counted(self.parts, 'part')}."
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"result", "branch", "leaf", "parts"})
 
 
 @command(

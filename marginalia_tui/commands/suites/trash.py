@@ -8,7 +8,7 @@ from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity, Work
 from marginalia_tui.commands.references import Reference
-from marginalia_tui.commands.results import Result
+from marginalia_tui.commands.results import Result, Told
 from marginalia_tui.domain.errors import NotFound, Refused
 from marginalia_tui.domain.items import Book, Lorebook
 from marginalia_tui.domain.sentences import counted, quoted
@@ -73,7 +73,7 @@ def _when(at: int) -> str:
     return datetime.fromtimestamp(at / 1_000_000).strftime("%Y-%m-%d %H:%M")
 
 
-class Restored(Result):
+class Restored(Told):
     """What was brought back."""
 
     kind: str
@@ -87,10 +87,6 @@ class Restored(Result):
         """What it is."""
         more = f", with {counted(self.items - 1, 'thing')} that went with it" if self.items > 1 else ""
         return " ".join([f"Brought back: the {self.kind} {quoted(self.name)}{more}.", *self.notes])
-
-    def untold(self) -> frozenset[str]:
-        """The sentence says it."""
-        return frozenset({"kind", "name", "item", "items", "notes"})
 
 
 WhatRef = Annotated[Reference, Param("its name, the beginning of its text, or its uuid", names="gone")]

@@ -5,27 +5,34 @@ books into many files mean it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
-from marginalia_tui.domain.errors import Invalid, Refused
+from marginalia_tui.domain.errors import Invalid
 from marginalia_tui.domain.images import REFERENCE
 from marginalia_tui.domain.words import find_words
 from marginalia_tui.services.exchange import files
 from marginalia_tui.services.exchange.archive import Archive
 from marginalia_tui.services.exchange.blocks import Block, text_of
 from marginalia_tui.services.exchange.chapterlines import chapter_line
-from marginalia_tui.services.exchange.encoding import clean, decode
+from marginalia_tui.services.exchange.encoding import clean
 from marginalia_tui.services.exchange.epub_notes import find_notes
+from marginalia_tui.services.exchange.epub_package import (
+    Entry,
+    Package,
+    page_text,
+    read_contents,
+    read_package,
+    read_styles,
+    refuse_protected,
+)
 from marginalia_tui.services.exchange.epub_pictures import headings_first, inside_book, is_cover, mark_of
-from marginalia_tui.services.exchange.epub_writer import GENERATOR
 from marginalia_tui.services.exchange.files import shown
 from marginalia_tui.services.exchange.footnotes import Note, with_notes
-from marginalia_tui.services.exchange.from_html import BOLD, ITALIC, Page, Styles, read_page, read_root
+from marginalia_tui.services.exchange.from_html import Page, read_root
 from marginalia_tui.services.exchange.inline import collapse
 from marginalia_tui.services.exchange.manuscript import (
     MAX_TITLE,
@@ -35,54 +42,13 @@ from marginalia_tui.services.exchange.manuscript import (
     trim_blank_lines,
 )
 from marginalia_tui.services.exchange.markdown import LARGE_PART, read_markdown
-from marginalia_tui.services.exchange.markup import kinds_of, local_name, parse_markup
+from marginalia_tui.services.exchange.markup import parse_markup
 from marginalia_tui.services.exchange.pictures import Gathered, read_entry
 
-_FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
-"""What hides fonts, and is no protection of the text."""
-_PAGES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document")
 _PARTS = frozenset(
     ("chapter", "part", "prologue", "epilogue", "preface", "foreword", "introduction", "afterword", "dedication")
     + ("epigraph", "interlude", "volume")
 )
-_CLASS = re.compile(r"\s*[a-z0-9]{0,10}\.([\w-]+)\s*$")
-_MARKED_UP = re.compile(r"</(?:p|div|span|i|b|em|strong|h[1-6])>|<br ?/?>", re.IGNORECASE)
-_MAX_STYLE = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Item:
-    name: str
-    kind: str
-    properties: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A line of the table of contents."""
-
-    depth: int
-    title: str
-    name: str
-    anchor: str
-
-
-@dataclass(slots=True)
-class _Package:
-    """What the package file says."""
-
-    title: str = ""
-    author: str = ""
-    language: str = ""
-    description: str = ""
-    items: dict[str, _Item] = field(default_factory=dict)
-    spine: list[_Item] = field(default_factory=list)
-    cover: str = ""
-    """The id of the picture on its cover."""
-    contents: str = ""
-    """The id of the NCX, in older books."""
-    ours: bool = False
-    """Whether the studio wrote it: then each page is a part, and its first heading the title."""
 
 
 @dataclass(slots=True)
@@ -106,15 +72,14 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
     """
     with Archive(path) as archive:
         name = shown(path)
-        _refuse_protected(archive, name)
-        package_name = _package_name(archive, name)
-        package = _read_package(archive, package_name, name)
-        contents: dict[str, list[_Entry]] = {}
-        for entry in _read_contents(archive, package, name):
+        refuse_protected(archive, name)
+        package = read_package(archive, name)
+        contents: dict[str, list[Entry]] = {}
+        for entry in read_contents(archive, package, name):
             # A line that only says what the book is called is no title of a part.
             plain = replace(entry, title="") if entry.title == one_line(package.title) else entry
             contents.setdefault(entry.name, []).append(plain)
-        styles = _read_styles(archive, package)
+        styles = read_styles(archive, package)
         roots, missing, declaring = _read_pages(archive, package, name)
         find_notes(roots, lambda page, href: inside_book(archive, page, href))
         drafts: list[_Draft] = []
@@ -158,7 +123,7 @@ def read_epub(path: Path, level: int | None = None) -> tuple[Manuscript, tuple[s
     return manuscript, notes
 
 
-def _is_title_page(page: Page, package: _Package, *, first: bool) -> bool:
+def _is_title_page(page: Page, package: Package, *, first: bool) -> bool:
     """Whether a page says no more than who wrote which book, which is known."""
     if "titlepage" not in page.kinds and (package.ours or not first):
         return False
@@ -166,7 +131,7 @@ def _is_title_page(page: Page, package: _Package, *, first: bool) -> bool:
     return package.ours or words <= set(find_words(f"{package.title} {package.author}"))
 
 
-def _read_pages(archive: Archive, package: _Package, name: str) -> tuple[dict[str, Any], int, int]:
+def _read_pages(archive: Archive, package: Package, name: str) -> tuple[dict[str, Any], int, int]:
     """The pages of the spine, parsed, by name; how many are missing, and how many declare entities.
 
     Raises:
@@ -178,7 +143,7 @@ def _read_pages(archive: Archive, package: _Package, name: str) -> tuple[dict[st
         if item.name not in archive:
             missing += 1
             continue
-        text = clean(_text_of(archive, item.name, name))
+        text = clean(page_text(archive, item.name, name))
         size += len(text)
         if size > files.MAX_TEXT_BYTES:
             raise Invalid(f"The pages of {name} are larger than {files.megabytes(files.MAX_TEXT_BYTES)}.")
@@ -197,156 +162,8 @@ def _notes(missing: int, declaring: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _refuse_protected(archive: Archive, name: str) -> None:
-    refused = Refused(
-        f"{name} is protected (DRM): only the programs of its shop can open it. Ask for a copy without protection."
-    )
-    if "META-INF/rights.xml" in archive and "META-INF/encryption.xml" not in archive:
-        raise refused
-    if "META-INF/encryption.xml" not in archive:
-        return
-    root = parse_markup(_text_of(archive, "META-INF/encryption.xml", name), name)
-    methods = [
-        element.get("Algorithm") or element.get("algorithm") or ""
-        for element in (root.iter() if root is not None else ())
-        if local_name(element) == "encryptionmethod"
-    ]
-    if not methods or any(method not in _FONT_ALGORITHMS for method in methods):
-        raise refused
-
-
-def _package_name(archive: Archive, name: str) -> str:
-    if "META-INF/container.xml" in archive:
-        root = parse_markup(_text_of(archive, "META-INF/container.xml", name), name)
-        for element in root.iter() if root is not None else ():
-            if local_name(element) == "rootfile" and (found := element.get("full-path")):
-                return archive.inside("", found)
-    for entry in archive.names():
-        if entry.lower().endswith(".opf"):
-            return entry
-    if "content.xml" in archive:
-        raise Invalid(f"{name} is a LibreOffice document: save it as DOCX or EPUB and import that.")
-    if "word/document.xml" in archive:
-        raise Invalid(f"{name} is a Word document: import it as docx.")
-    raise Invalid(f"{name} is a zip file but no EPUB: give a book as EPUB, Markdown or plain text.")
-
-
-def _text_of(archive: Archive, entry: str, name: str) -> str:
-    """The text of a page; an encoding that it declares is tried first."""
-    data = archive.read(entry)
-    declared = re.match(rb"[^>]{0,200}encoding=[\"']([\w.-]{1,40})[\"']", data)
-    if declared and declared[1].lower() not in (b"utf-8", b"utf8", b"utf-16"):
-        try:
-            return data.decode(declared[1].decode("ascii"))
-        except (LookupError, UnicodeDecodeError):
-            pass
-    return decode(data, f"A page of {name}").text if data.strip() else ""
-
-
-def _read_package(archive: Archive, package_name: str, name: str) -> _Package:
-    root = parse_markup(_text_of(archive, package_name, name), name)
-    package = _Package()
-    authors: list[str] = []
-    references: list[str] = []
-    for element in root.iter() if root is not None else ():
-        tag = local_name(element).removeprefix("dc:").removeprefix("opf:")
-        if tag == "item" and (href := element.get("href")) and (key := element.get("id")):
-            if "://" not in href:
-                where = archive.inside(package_name, unquote(href.split("#")[0]))
-                properties = frozenset((element.get("properties") or "").split())
-                package.items[key] = _Item(archive.written_as(where), element.get("media-type") or "", properties)
-        elif tag == "itemref":
-            references.append(element.get("idref") or "")
-        elif tag == "meta" and element.get("name") == "cover":
-            package.cover = element.get("content") or ""
-        elif tag == "meta" and element.get("name") == "generator":
-            package.ours = element.get("content") == GENERATOR
-        elif tag == "spine":
-            package.contents = element.get("toc") or ""
-        elif tag == "creator":
-            authors.append(one_line("".join(element.itertext())))
-        elif tag in ("title", "language", "description") and not getattr(package, tag):
-            setattr(package, tag, clean("".join(element.itertext())).strip())
-    package.cover = next(
-        (key for key, item in package.items.items() if "cover-image" in item.properties), package.cover
-    )
-    package.author = clean(", ".join(author for author in authors if author))
-    if _MARKED_UP.search(package.description):
-        blocks = read_page(f"<body>{package.description}</body>", name, Styles()).blocks
-        package.description = "\n\n".join(block.text for block in blocks if block.text)
-    package.spine = [item for each in references if (item := package.items.get(each)) and item.kind in _PAGES]
-    if not package.spine:
-        raise Invalid(f"{name} names no pages to read: it is damaged, export or download it again.")
-    return package
-
-
-def _read_contents(archive: Archive, package: _Package, name: str) -> list[_Entry]:
-    navigation = next((item for item in package.items.values() if "nav" in item.properties), None)
-    if navigation and navigation.name in archive:
-        root = parse_markup(_text_of(archive, navigation.name, name), name)
-        if found := list(_navigation_entries(archive, root, navigation.name)):
-            return found
-    older = package.items.get(package.contents) or next(
-        (item for item in package.items.values() if item.kind == "application/x-dtbncx+xml"), None
-    )
-    if older and older.name in archive:
-        root = parse_markup(_text_of(archive, older.name, name), name)
-        return list(_ncx_entries(archive, root, older.name))
-    return []
-
-
-def _navigation_entries(archive: Archive, root: Any, base: str) -> Iterator[_Entry]:
-    for nav in root.iter() if root is not None else ():
-        if local_name(nav) != "nav" or (kinds_of(nav) and "toc" not in kinds_of(nav)):
-            continue
-        for link in nav.iter():
-            if local_name(link) == "a" and (href := link.get("href")):
-                depth = sum(local_name(outer) == "ol" for outer in link.iterancestors())
-                yield _entry(archive, base, href, "".join(link.itertext()), depth)
-        return
-
-
-def _ncx_entries(archive: Archive, root: Any, base: str) -> Iterator[_Entry]:
-    for point in root.iter() if root is not None else ():
-        if local_name(point) != "navpoint":
-            continue
-        title = href = ""
-        for child in point:
-            if local_name(child) == "navlabel":
-                title = "".join(child.itertext())
-            elif local_name(child) == "content":
-                href = child.get("src") or ""
-        depth = 1 + sum(local_name(outer) == "navpoint" for outer in point.iterancestors())
-        if href:
-            yield _entry(archive, base, href, title, depth)
-
-
-def _entry(archive: Archive, base: str, href: str, title: str, depth: int) -> _Entry:
-    where, _, anchor = unquote(href).partition("#")
-    name = archive.written_as(archive.inside(base, where)) if where and "://" not in where else base
-    return _Entry(depth, one_line(clean(title))[:MAX_TITLE], name, anchor)
-
-
-def _read_styles(archive: Archive, package: _Package) -> Styles:
-    """The classes that the style sheets make italic or bold."""
-    italic: set[str] = set()
-    bold: set[str] = set()
-    for item in package.items.values():
-        if item.kind != "text/css" or item.name not in archive:
-            continue
-        sheet = archive.read(item.name)[:_MAX_STYLE].decode("utf-8", "replace")
-        for rule in sheet.split("}"):
-            selectors, _, style = rule.rpartition("{")
-            classes = [found[1] for each in selectors.split(",") if (found := _CLASS.match(each))]
-            if classes and ITALIC.search(style):
-                italic.update(classes)
-            if classes and BOLD.search(style):
-                bold.update(classes)
-    return Styles(frozenset(italic), frozenset(bold))
-
-
 def _add_page(
-    drafts: list[_Draft], blocks: Sequence[Block], entries: list[_Entry], level: int | None, *, starts: bool
+    drafts: list[_Draft], blocks: Sequence[Block], entries: list[Entry], level: int | None, *, starts: bool
 ) -> None:
     """Adds the blocks of a page, to a new part where the contents, a heading or the page itself begin one."""
     title = next((entry.title for entry in entries if not entry.anchor), None)
@@ -365,7 +182,7 @@ def _add_page(
             drafts[-1].blocks.append(block)
 
 
-def _borders_inside(blocks: Sequence[Block], entries: list[_Entry], level: int | None) -> dict[str, _Entry]:
+def _borders_inside(blocks: Sequence[Block], entries: list[Entry], level: int | None) -> dict[str, Entry]:
     """The anchors within a page at which a part begins: the upper lines of the contents, deeper ones in a long page."""
     anchored = {entry.anchor: entry for entry in reversed(entries) if entry.anchor}
     if not anchored:
