@@ -7,6 +7,7 @@ from sqlalchemy import delete, func, insert, select, update
 
 from marginalia_tui.agent import runs
 from marginalia_tui.agent.definition import MAX_INSTRUCTIONS, AgentDefinition
+from marginalia_tui.agent.presets import expand
 from marginalia_tui.agent.tools import build_tools
 from marginalia_tui.commands.registry import Registry
 from marginalia_tui.domain.errors import Invalid, NotFound, Refused
@@ -161,7 +162,7 @@ def _check(tx: WriteTx, registry: Registry, agent: AgentDefinition) -> None:
         raise Invalid(f"There is an agent {agent.name!r} already: give this one another name.")
     get_model(tx, agent.model)
     if isinstance(agent.commands, tuple):
-        for name in agent.commands:
+        for name in expand(agent.commands):
             if not registry.get(name).for_agents:
                 raise Invalid(f"The command {name} is not one for agents: leave it out.")
     build_tools(registry, agent)

@@ -65,11 +65,18 @@ class Handles:
             return text
         name = f"h:{match[1]}{int(match[2])}"
         if name not in self._by_handle:
-            shown = ", ".join(list(self._by_handle)[-5:])
-            known = f"The newest that you were shown: {shown}." if shown else "You were not shown any handle yet."
             advice = _SHOWN_BY.get(match[1], _SHOWN_BY["m"])
-            raise NotFound(f"There is no {name}. {known} {advice}")
+            raise NotFound(f"There is no {name}. {self._nearest(match[1], int(match[2]))} {advice}")
         return self._by_handle[name]
+
+    def _nearest(self, letter: str, number: int) -> str:
+        """The handles of a kind that are nearest to a number, in words; the newest where there are none of it."""
+        numbers = {int(name[3:]): name for name in self._by_handle if name[2] == letter}
+        near = sorted(numbers, key=lambda each: abs(each - number))[:3]
+        if near:
+            return f"The nearest: {', '.join(numbers[each] for each in sorted(near))}."
+        newest = ", ".join(list(self._by_handle)[-5:])
+        return f"The newest that you were shown: {newest}." if newest else "You were not shown any handle yet."
 
     def save(self, tx: WriteTx) -> None:
         """Writes the new handles; call it in the transaction of the result that shows them."""

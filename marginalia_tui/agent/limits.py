@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from marginalia_tui.agent.definition import AgentDefinition
+from marginalia_tui.agent.presets import PRESETS
 from marginalia_tui.agent.prompt import context_cap
 from marginalia_tui.agent.runs import Run
 from marginalia_tui.domain.chat import ModelDefinition
@@ -57,13 +58,14 @@ def used(run: Run) -> dict[str, float]:
     }
 
 
-def reached(run: Run, limits: Limits, next_context: int = 0) -> str:
+def reached(run: Run, limits: Limits, next_context: int = 0, *, by_talk: bool = True) -> str:
     """The sentence for the limit that is reached; empty while there is room.
 
     Args:
         run: with its counters.
         limits: of the run.
         next_context: the tokens that the next request will fill, as far as they are known.
+        by_talk: whether the conversation has a share in it, and not tools and instructions alone.
     """
     spent = used(run)
     more = "Allow more when you resume, or in the agent."
@@ -75,6 +77,11 @@ def reached(run: Run, limits: Limits, next_context: int = 0) -> str:
         return f"The limit of {_sum(limits.money)} for its cost is reached: it cost {_sum(run.cost)} so far. {more}"
     if limits.minutes and spent["minutes"] >= limits.minutes:
         return f"The limit of {limits.minutes:,.4g} minutes of work is reached. {more}"
+    if limits.context and next_context >= limits.context and not by_talk:
+        return (
+            f"Tools and instructions fill {next_context:,} of {limits.context:,} tokens of the context. "
+            f"Allow the agent fewer commands (such as {', '.join(PRESETS)}), or more context, then resume."
+        )
     if limits.context and next_context >= limits.context:
         return (
             f"The conversation fills {next_context:,} of {limits.context:,} tokens of the context. "

@@ -10,7 +10,7 @@ from marginalia_tui.llm.tokens import PER_MESSAGE, PER_RESULT, count_tokens
 FOR_ANSWER = 0.1
 """The part of the context that is kept for the next answer when its length is not known."""
 AT_MOST_FOR_ANSWER = 0.25
-LEAST = 100
+LEAST = 300
 """Tokens of a result that are shown however full the context is: less says nothing."""
 NOTE = 60
 """Tokens that the word on the cut takes."""

@@ -29,6 +29,7 @@ from marginalia_tui.agent.agents import get_agent
 from marginalia_tui.agent.delivery import RESTING
 from marginalia_tui.agent.elsewhere import Elsewhere
 from marginalia_tui.agent.live import LiveAnswer, LiveBuffer
+from marginalia_tui.agent.prompt import context_cap
 from marginalia_tui.agent.runs import Run, get_run, transition
 from marginalia_tui.agent.serving import WireServer
 from marginalia_tui.agent.setup import RunSetup, with_prompts
@@ -509,14 +510,16 @@ class Runner:
     def _setup(self, tx: ReadTx, agent: str, model: ModelDefinition | None = None) -> RunSetup:
         parts, settings = self._parts, self._parts.settings()
         definition = get_agent(tx, agent)
+        model = model or get_model(tx, definition.model)
+        cap = context_cap(definition, model)
         return RunSetup(
             store=parts.store,
             dispatcher=parts.dispatcher,
             models=parts.models,
             settings=settings,
             agent=with_prompts(definition, settings),
-            model=model or get_model(tx, definition.model),
-            tools=build_tools(parts.dispatcher.registry, definition, parts.tools),
+            model=model,
+            tools=build_tools(parts.dispatcher.registry, definition, parts.tools, cap=cap),
         )
 
     # Resting and ending.

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
+from marginalia_tui.agent.brief import brief, is_small
 from marginalia_tui.agent.definition import AgentDefinition
 from marginalia_tui.agent.handles import Handles
+from marginalia_tui.agent.presets import expand
 from marginalia_tui.commands.context import Scope
 from marginalia_tui.commands.definition import CommandDefinition, Severity
 from marginalia_tui.commands.registry import Registry, nearest
@@ -281,14 +283,23 @@ def allowed_commands(registry: Registry, agent: AgentDefinition) -> list[Command
     if agent.commands == "safe":
         offered = [c for c in offered if not c.destructive and c.severity is not Severity.REMOVE]
     elif agent.commands != "all":
-        offered = [command for command in offered if command.name in agent.commands]
+        named = expand(agent.commands)
+        offered = [command for command in offered if command.name in named]
     if agent.destructive == "deny":
         offered = [command for command in offered if not command.destructive]
     return offered
 
 
-def build_tools(registry: Registry, agent: AgentDefinition, added: Iterable[AddedTool] = ()) -> ToolSet:
+def build_tools(
+    registry: Registry, agent: AgentDefinition, added: Iterable[AddedTool] = (), *, cap: int = 0
+) -> ToolSet:
     """The tools of an agent: its commands, those that extensions bring, those of the run.
+
+    Args:
+        registry: all commands.
+        agent: with those that it may call.
+        added: the tools of extensions.
+        cap: the tokens of its context, 0 when that is not known: a small one gets short descriptions and no manual.
 
     Raises:
         Invalid: two of them would have one name.
@@ -303,7 +314,10 @@ def build_tools(registry: Registry, agent: AgentDefinition, added: Iterable[Adde
     if both := sorted(others.keys() & commands.keys()):
         raise Invalid(f"Two tools would be called {both[0]!r}: take {both[0]} from the agent's commands.")
     tools = [Tool(name, command.for_model, command.schema) for name, command in commands.items()]
-    return ToolSet((*tools, *(each.tool for each in others.values()), *RUN_TOOLS.values()), commands, others)
+    tools += [*(each.tool for each in others.values()), *RUN_TOOLS.values()]
+    if is_small(cap):
+        tools = [brief(tool) for tool in tools if tool.name not in (SEARCH_MANUAL, READ_MANUAL_PAGE)]
+    return ToolSet(tuple(tools), commands, others)
 
 
 def resolve_handles(command: CommandDefinition, arguments: Mapping[str, Any], handles: Handles) -> dict[str, Any]:

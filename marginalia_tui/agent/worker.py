@@ -391,7 +391,8 @@ class Worker:
         # Where the server counts more than the studio, it is right.
         fill = replace(fill, total=max(fill.total, run.context_tokens))
         full = not wordy and compaction.due(self._rows, setup.agent, fill)
-        if reason := limits.reached(run, replace(allowed, context=0) if full else allowed, fill.total):
+        allowed = replace(allowed, context=0) if full else allowed
+        if reason := limits.reached(run, allowed, fill.total, by_talk=fill.by_talk):
             self._pause(reason)
             return
         if full:

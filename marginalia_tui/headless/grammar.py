@@ -41,6 +41,7 @@ def build(version: str) -> argparse.ArgumentParser:
     return top
 
 
+_SETS = "safe, all, proofread, read, notes, write, lore"
 _FORMATS = ("markdown", "text", "epub", "docx", "chat", "card", "backup", "folder", "longform")
 
 
@@ -120,7 +121,7 @@ def _agents(add: Add, verbs: "Group") -> None:
         agent.add_argument(
             "--compaction-prompt-file", metavar="FILE", help="replaces the studio's own prompt for summaries"
         )
-        agent.add_argument("--commands", metavar="LIST", help="safe, all, or names separated by commas")
+        agent.add_argument("--commands", metavar="LIST", help=f"names separated by commas, or {_SETS}")
         agent.add_argument("--destructive", choices=("deny", "ask", "auto"))
         agent.add_argument("--batch", choices=("batched", "single", "free"), help="calls in one answer")
         agent.add_argument("--language", metavar="CODE")

@@ -67,6 +67,7 @@ async def clone_agent(host: Host, desk: "Desk", agent: str, name: str) -> str | 
 
 
 def _fields(books: Pairs, models: Pairs, now: dict[str, Any], *, new: bool) -> "list[Field]":
+    from marginalia_tui.agent.presets import NAMES
     from marginalia_tui.widgets.fields import Field
 
     def limit(name: str, label: str, help: str, *, whole: bool = True) -> Field:
@@ -81,7 +82,7 @@ def _fields(books: Pairs, models: Pairs, now: dict[str, Any], *, new: bool) -> "
         Field("model", "Model", "choice", now.get("model", models[0][0]), models, help="F5 adds models."),
         Field("instructions", "Task", "multiline", now.get("instructions", ""), help="What it does, in your words."),
         Field("enabled", "Enabled", "boolean", now.get("enabled", True)),
-        Field("commands", "Commands", "text", shown, help="safe, all, or names with commas between them."),
+        Field("commands", "Commands", "text", shown, help=f"{NAMES}; or names with commas between them."),
         Field("destructive", "Destructive calls", "choice", now.get("destructive", "deny"), DESTRUCTIVE),
         Field("batch", "Calls at a time", "choice", now.get("batch", "batched"), BATCH),
         limit("max_rounds", "Rounds at most", "Empty is no limit."),

@@ -56,6 +56,10 @@ def test_each_limit_says_in_words_that_it_is_reached(limits: Limits, fields: dic
     assert reached(_run(**fields), Limits(), 10**9) == ""
 
 
+def test_a_context_that_tools_fill_names_the_sets_that_are_smaller() -> None:
+    assert "proofread" in reached(_run(), Limits(context=50), 60, by_talk=False)
+
+
 def test_a_limit_is_raised_above_what_is_used_or_taken_away() -> None:
     run = _run({"tokens": 50}, rounds=12, cost=0.5)
     assert check_raised(run, {"rounds": 13, "money": 0}) == {"tokens": 50, "rounds": 13, "money": 0}
@@ -92,4 +96,4 @@ def test_only_the_largest_result_is_cut_and_says_how_to_read_on() -> None:
     assert f"{len(TEXT)} characters" in note
     assert count_tokens(cut) <= 500
     assert len(cut_to_tokens(TEXT, 500, ratio=2.0)) < len(cut)
-    assert len(cut_to_tokens(TEXT, 0)) < 600
+    assert len(cut_to_tokens(TEXT, 0)) < 1_500

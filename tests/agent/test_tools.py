@@ -5,8 +5,10 @@ import re
 import pytest
 
 from marginalia_tui.agent.agents import define_agent
+from marginalia_tui.agent.brief import is_small
 from marginalia_tui.agent.handles import Handles
 from marginalia_tui.agent.live import MAX_LIVE, LiveBuffer
+from marginalia_tui.agent.presets import NAMES, PRESETS
 from marginalia_tui.agent.tools import (
     MAX_RESULT,
     allowed_commands,
@@ -21,6 +23,7 @@ from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Severity
 from marginalia_tui.commands.results import Result
 from marginalia_tui.domain.errors import Invalid, NotFound
+from marginalia_tui.llm.tokens import count_frame
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.store import Store
 
@@ -129,3 +132,38 @@ def test_the_live_answer_is_bounded_and_counts_what_it_dropped() -> None:
     fresh = live.look()
     assert fresh is not None
     assert (fresh.text, fresh.number) == ("", seen.number + 1)
+
+
+def test_presets_stand_for_commands_and_can_be_mixed_with_others() -> None:
+    registry = builtin_registry()
+    for name, commands in PRESETS.items():
+        assert all(registry.get(each).for_agents for each in commands)
+        assert _names(commands=(name,)) == set(commands)
+        assert name in NAMES
+    assert _names(commands=("proofread", "count-tokens")) == {*PRESETS["proofread"], "count-tokens"}
+
+
+def test_a_small_context_gets_short_descriptions_and_the_same_calls() -> None:
+    agent = define_agent(uuid="a", book="b", name="A", model="m", commands=("write",))
+    long, short = (build_tools(builtin_registry(), agent, cap=cap) for cap in (0, 8_000))
+    assert (is_small(0), is_small(16_000), is_small(16_001)) == (False, True, False)
+    assert long.commands == short.commands
+    assert count_frame("", short.tools) < 0.85 * count_frame("", long.tools)
+    whole = {tool.name: tool for tool in long.tools}
+    for tool in short.tools:
+        before = whole[tool.name].parameters
+        assert tool.parameters["properties"].keys() == before["properties"].keys()
+        assert tool.parameters.get("required") == before.get("required")
+        assert whole[tool.name].description.startswith(tool.description)
+
+
+def test_an_unknown_handle_is_answered_with_the_nearest(store: Store) -> None:
+    with store.read() as tx:
+        handles = Handles(tx, "run")
+    for number in range(1, 10):
+        handles.name("m", f"u{number}")
+    handles.name("l", "lore")
+    with pytest.raises(NotFound, match="nearest: h:m7, h:m8, h:m9.*list-parts"):
+        handles.resolve("h:m12")
+    with pytest.raises(NotFound, match="newest that you were shown.*list-lore-entries"):
+        handles.resolve("h:e1")
