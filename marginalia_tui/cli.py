@@ -51,8 +51,18 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             raise
         # The interpreter gives signals their defaults back before it ends: the same one again would be the exit code.
         signal.signal(number, signal.SIG_IGN)
+        _write_the_rest()
         code = 128 + number
     sys.exit(code)
+
+
+def _write_the_rest() -> None:
+    """Writes what waits to be written; to a terminal that has gone away it can't be, which is no other exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _done(arguments: Sequence[str] | None) -> int:

@@ -22,6 +22,7 @@ from marginalia_tui.services.models import save_model
 from marginalia_tui.settings import Settings
 from marginalia_tui.store.store import Store
 from tests.conftest import NewHome
+from tests.support import warm
 from tests.support.runs import add_book, make_registry, part_texts
 from tests.support.scripted_server import Mark, Pause, Reply, ScriptedServer, by_results, calls, text
 
@@ -68,7 +69,9 @@ def _killer(home: Path, at: int, name: str, *verb: str) -> list[str]:
 
 def _cli(home: Path, *verb: str) -> subprocess.CompletedProcess[str]:
     command = _command("-m", "marginalia_tui", "--home", str(home), "--json", *verb)
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = warm.run(command, capture_output=True, text=True, timeout=60)
+    assert isinstance(done, subprocess.CompletedProcess)
+    return done
 
 
 def _only_run(store: Store) -> Run | None:
@@ -142,10 +145,8 @@ def free_moments(new_home: NewHome, tmp_path_factory: pytest.TempPathFactory) ->
 
 def _count(home: Path, name: str) -> int:
     with ScriptedServer(by_results(SCRIPT)) as server, _home(home, server.url) as book:
-        done = subprocess.run(
-            _killer(home, 0, name, "run", "start", "Corrector"),
-            capture_output=True, text=True, timeout=60, check=True,
-        )  # fmt: skip
+        done = warm.run(_killer(home, 0, name, "run", "start", "Corrector"), capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0
         _check(home, book)
     return int(done.stderr.split()[-1])
 
@@ -157,9 +158,7 @@ def test_f16_killed_at_any_moment_every_edit_is_there_once(
     at = 1 + part * (moments - 1) // (MOMENTS - 1)
     home = new_home(tmp_path / "home")
     with ScriptedServer(by_results(SCRIPT)) as server, _home(home, server.url) as book:
-        killed = subprocess.run(
-            _killer(home, at, "KILL", "run", "start", "Corrector"), capture_output=True, timeout=60, check=False
-        )
+        killed = warm.run(_killer(home, at, "KILL", "run", "start", "Corrector"), capture_output=True, timeout=60)
         assert killed.returncode == -signal.SIGKILL
         _finish_whatever_is_left(home)
         _check(home, book)
@@ -184,7 +183,7 @@ def test_f08_killed_around_a_request(new_home: NewHome, tmp_path: Path, request_
         return left.pop() if wanted is plain and left else wanted
 
     with ScriptedServer(script) as server, _home(home, server.url) as book:
-        process = subprocess.Popen(
+        process = warm.Popen(
             _command("-m", "marginalia_tui", "--home", str(home), "--json", "run", "start", "Corrector"),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
@@ -203,7 +202,7 @@ def test_a_stopped_owner_changes_nothing_when_it_wakes_up(
     home = new_home(tmp_path / "home")
     with ScriptedServer(by_results(SCRIPT)) as server, _home(home, server.url) as book:
         at = free_moments // 5 + part * (free_moments * 3 // 4) // 10
-        process = subprocess.Popen(
+        process = warm.Popen(
             _killer(home, at, "STOP", "run", "start", "Corrector"),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
@@ -240,7 +239,7 @@ def test_f16_killed_while_the_conversation_is_summarised(new_home: NewHome, tmp_
         return calls(("request_compaction", {}))
 
     with ScriptedServer(script) as server, _home(home, server.url) as book:
-        process = subprocess.Popen(
+        process = warm.Popen(
             _command("-m", "marginalia_tui", "--home", str(home), "--json", "run", "start", "Corrector"),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip

@@ -9,9 +9,11 @@ worked out by pyte, a terminal of its own.
 """
 
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +23,10 @@ from typing import Any, Self
 import pexpect
 import pyte
 
-ROOT = Path(__file__).parents[2]
+from tests.support import warm
+from tests.support.warm import ROOT as ROOT
+from tests.support.warm import environment as environment
+
 SECONDS = 45.0
 """How long a test waits for what must happen."""
 
@@ -35,14 +40,6 @@ UP, DOWN, LEFT, RIGHT = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"
 F8, CTRL_C, CTRL_S, CTRL_Q = "\x1b[19~", "\x03", "\x13", "\x11"
 
 
-def environment(**more: str) -> dict[str, str]:
-    """The environment of a program: that of the tests, without what would steer the screens."""
-    left = {name: value for name, value in os.environ.items() if not name.startswith(("TEXTUAL", "COLOR", "SSH"))}
-    for name in ("COLUMNS", "LINES", "NO_COLOR", "TMUX", "MARGINALIA_HOME"):
-        left.pop(name, None)
-    return {**left, "TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT), **more}
-
-
 def program(*arguments: object) -> list[str]:
     """The command that runs the program with these arguments."""
     return [sys.executable, "-m", "marginalia_tui", *map(str, arguments)]
@@ -51,9 +48,23 @@ def program(*arguments: object) -> list[str]:
 def say(home: Path, *verb: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """What a verb answers as JSON, in a process of its own."""
     command = program("--home", home, "--json", *verb)
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment(), **options
-    )
+    answered = warm.run(command, capture_output=True, text=True, timeout=SECONDS, env=environment(), **options)
+    assert isinstance(answered, subprocess.CompletedProcess)
+    return answered
+
+
+class _Warm(pexpect.spawn):  # type: ignore[misc]
+    """A child in a terminal, of which all but its start is that of pexpect."""
+
+    def _spawnpty(self, args: list[str], **options: Any) -> Any:
+        ours, its = pty.openpty()
+        termios.tcsetwinsize(its, options["dimensions"])
+        modes = termios.tcgetattr(its)
+        modes[3] &= ~termios.ECHO
+        termios.tcsetattr(its, termios.TCSANOW, modes)
+        pid = warm.start(args, [its] * 3, options["env"], terminal=True)
+        os.close(its)
+        return pexpect.pty_spawn.ptyprocess.PtyProcess(pid, ours)
 
 
 class Terminal:
@@ -64,6 +75,8 @@ class Terminal:
         size: columns and lines.
         env: what its environment has more.
         under: a program that starts it, and has its command as arguments.
+        cold: whether it is started as a person does. Otherwise it is forked from one that has imported everything,
+            where its environment allows it: the toolkit reads its own when it is imported.
     """
 
     def __init__(
@@ -72,6 +85,7 @@ class Terminal:
         size: tuple[int, int] = (80, 24),
         env: Mapping[str, str] | None = None,
         under: Sequence[str] = (),
+        cold: bool | None = None,
     ) -> None:
         columns, lines = size
         self.screen = pyte.Screen(columns, lines)
@@ -79,7 +93,10 @@ class Terminal:
         self.written = b""
         """Everything that the program wrote."""
         command, *rest = [*under, *program(*arguments)]
-        self._child = pexpect.spawn(
+        if cold is None:
+            cold = bool(env or under)
+        spawn = pexpect.spawn if cold or command != sys.executable or sys.platform != "linux" else _Warm
+        self._child = spawn(
             command, rest, env=environment(**(env or {})), dimensions=(lines, columns), timeout=SECONDS, echo=False
         )
         self._child.delaybeforesend = None

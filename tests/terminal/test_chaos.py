@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import warm
 from tests.support.scripted_server import ScriptedServer, by_results
 from tests.terminal.homes import AGENT, REPLIES, furnish
 from tests.terminal.support import SECONDS, environment, program, say
@@ -41,7 +42,7 @@ def test_f40_whatever_many_processes_do_at_once(home: Path, tmp_path: Path, seed
         dice = random.Random(seed * 100 + number)
         for _ in range(ACTS):
             words = _words(dice.choice(VERBS))
-            process = subprocess.Popen(
+            process = warm.Popen(
                 program("--home", home, "--json", *words),
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
             )  # fmt: skip

@@ -11,7 +11,7 @@ def _words(home: Path) -> str:
 
 def test_the_demo_streams_is_reviewed_applied_and_taken_back(tmp_path: Path) -> None:
     home = tmp_path / "demo"
-    with Terminal("demo", "--keep", home, size=(120, 40)) as seen:
+    with Terminal("demo", "--keep", home, size=(120, 40), cold=True) as seen:
         seen.until("Proofreader on Let It Stand", "This is the offline proofreader")
         seen.until("1 agent working")
         seen.until("It is done: v reviews what it changed.", gone=["agent working"], seconds=100)
@@ -38,11 +38,11 @@ def test_the_demo_streams_is_reviewed_applied_and_taken_back(tmp_path: Path) -> 
 def test_the_demo_in_the_same_folder_shows_the_run_that_is_there(tmp_path: Path) -> None:
     """A run that rests is no fault of a second start: its console opens again."""
     home = tmp_path / "demo"
-    with Terminal("demo", "--keep", home, size=(120, 40)) as seen:
+    with Terminal("demo", "--keep", home, size=(120, 40), cold=True) as seen:
         seen.until("This is the offline proofreader")
         seen.send("q")
         assert seen.ended() == 0
-    with Terminal("demo", "--keep", home, size=(120, 40)) as seen:
+    with Terminal("demo", "--keep", home, size=(120, 40), cold=True) as seen:
         seen.until("Proofreader on Let It Stand", "paused", "The studio was closed while it worked.")
         seen.send("r")
         seen.until("a word for the agent?")

@@ -9,7 +9,7 @@ NOVEL = "# The Novel\n\n## One\n\nThere sat teh cat.\n\n## Two\n\nTwo words.\n"
 
 def test_an_empty_home_says_what_to_do_first(tmp_path: Path) -> None:
     home = tmp_path / "new" / "home"
-    with Terminal("--home", home) as seen:
+    with Terminal("--home", home, cold=True) as seen:
         seen.until("[Library]", "The library is empty.", "imports a file or a folder")
         seen.send("q")
         assert seen.ended() == 0
@@ -22,7 +22,7 @@ def test_a_book_is_imported_read_edited_saved_and_the_edit_undone(home: Path, tm
     folder.mkdir()
     (folder / "novel.md").write_text(NOVEL, encoding="utf-8")
     (home / "settings.json").write_text(f'{{"import_folder": "{folder}"}}', encoding="utf-8")
-    with Terminal("--home", home, size=(80, 24)) as seen:
+    with Terminal("--home", home, size=(80, 24), cold=True) as seen:
         seen.until("The library is empty.")
         seen.send("i")
         seen.until("Import", "Ctrl+S saves")
@@ -51,7 +51,7 @@ def test_a_book_is_imported_read_edited_saved_and_the_edit_undone(home: Path, tm
 
 
 def test_keys_that_are_typed_before_the_studio_is_open_are_not_lost(home: Path) -> None:
-    with Terminal("--home", home) as seen:
+    with Terminal("--home", home, cold=True) as seen:
         seen.until("[Library]")
         seen.send("n")
         seen.until("Title of the new book")

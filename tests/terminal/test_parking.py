@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from marginalia_tui.domain.runs import RunStatus
+from tests.support import warm
 from tests.support.scripted_server import ScriptedServer
 from tests.terminal.homes import AGENT, Held, check_exactly_once, furnish, only_run, until_run
 from tests.terminal.support import ENTER, ESCAPE, SECONDS, Terminal, environment, program, say
@@ -128,7 +129,7 @@ def test_a_signal_to_run_start_parks_the_run(home: Path, number: signal.Signals)
     held = Held(2)
     with ScriptedServer(held) as server:
         book = furnish(home, server.url)
-        process = subprocess.Popen(
+        process = warm.Popen(
             program("--home", home, "--json", "run", "start", AGENT),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True,
         )  # fmt: skip
@@ -149,7 +150,7 @@ def test_f16_a_run_start_that_is_killed_is_taken_up(home: Path) -> None:
     held = Held(2)
     with ScriptedServer(held) as server:
         book = furnish(home, server.url)
-        process = subprocess.Popen(
+        process = warm.Popen(
             program("--home", home, "run", "start", AGENT), stdout=subprocess.DEVNULL, env=environment()
         )
         assert held.there.wait(SECONDS)
@@ -163,11 +164,11 @@ def test_one_who_follows_a_run_hears_that_its_process_died(home: Path) -> None:
     held = Held(2)
     with ScriptedServer(held) as server:
         furnish(home, server.url)
-        process = subprocess.Popen(
+        process = warm.Popen(
             program("--home", home, "run", "start", AGENT), stdout=subprocess.DEVNULL, env=environment()
         )
         assert held.there.wait(SECONDS)
-        follower = subprocess.Popen(
+        follower = warm.Popen(
             program("--home", home, "run", "attach", "latest"),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True,
         )  # fmt: skip
@@ -186,7 +187,7 @@ def test_a_studio_sees_that_the_process_of_a_run_died(home: Path) -> None:
     held = Held(2)
     with ScriptedServer(held) as server:
         book = furnish(home, server.url)
-        process = subprocess.Popen(
+        process = warm.Popen(
             program("--home", home, "run", "start", AGENT), stdout=subprocess.DEVNULL, env=environment()
         )
         assert held.there.wait(SECONDS)

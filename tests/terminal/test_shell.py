@@ -29,7 +29,8 @@ class Shell(Terminal):
         self, home: Path, *options: str, book: str = "Emma", size: tuple[int, int] = (100, 30),
         env: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__("--home", home, "shell", "--book", book, *options, size=size, env=env)
+        # Nothing that it imports reads the environment then.
+        super().__init__("--home", home, "shell", "--book", book, *options, size=size, env=env, cold=False)
         vars(self.screen)["write_process_input"] = self.send
 
     def enter(self, line: str) -> None:

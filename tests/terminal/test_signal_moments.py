@@ -10,6 +10,7 @@ import pytest
 
 from marginalia_tui.domain.runs import RunStatus
 from tests.conftest import NewHome
+from tests.support import warm
 from tests.support.scripted_server import ScriptedServer, by_results
 from tests.terminal.homes import AGENT, REPLIES, check_exactly_once, furnish, runs_of
 from tests.terminal.support import SECONDS, environment, say
@@ -23,7 +24,9 @@ BEGINNING = range(24, 40, 2)
 def _start(home: Path, at: int) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tests.support.killer", "--at", str(at), "--signal", "TERM", "--"]
     command += ["--home", str(home), "--json", "run", "start", AGENT]
-    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment())
+    ended = warm.run(command, capture_output=True, text=True, timeout=SECONDS, env=environment())
+    assert isinstance(ended, subprocess.CompletedProcess)
+    return ended
 
 
 @pytest.fixture(scope="module")

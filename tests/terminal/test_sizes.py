@@ -13,7 +13,7 @@ COLOUR = re.compile(rb"\x1b\[[\d;]*(?:3[0-7]|4[0-7]|9[0-7]|38;[25]|48;[25])[\d;]
 
 
 def test_a_terminal_that_is_too_small_says_so_and_grows_again(home: Path) -> None:
-    with Terminal("--home", home, size=(20, 5)) as seen:
+    with Terminal("--home", home, size=(20, 5), cold=True) as seen:
         seen.until("Make the terminal", "40 columns,", "12 lines.")
         seen.resize(80, 24)
         seen.until("The library is empty.", gone=["Make the terminal"])

@@ -6,6 +6,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from marginalia_tui.domain.runs import RunStatus
+from tests.support import warm
 from tests.support.scripted_server import ScriptedServer, by_results
 from tests.terminal.homes import AGENT, REPLIES, Held, check_exactly_once, furnish, only_run, until_run
 from tests.terminal.support import ENTER, SECONDS, Terminal, environment, program, say
@@ -70,7 +71,7 @@ def _many(
 ) -> list[subprocess.CompletedProcess[str]]:
     """Runs them all at once."""
     processes = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+        warm.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
         for command in commands
     ]
 
@@ -126,14 +127,14 @@ def test_f40_a_run_that_is_fought_over_while_it_works(home: Path) -> None:
         def verb(*words: str) -> list[str]:
             return program("--home", home, "--json", "run", *words)
 
-        working = [subprocess.Popen(verb("start", AGENT), stdout=subprocess.DEVNULL, env=environment())]
+        working = [warm.Popen(verb("start", AGENT), stdout=subprocess.DEVNULL, env=environment())]
         for each in held:
             assert each.there.wait(SECONDS)
             (paused,) = _many([verb("pause", "latest", "--now")])
             assert paused.returncode == 0, paused.stderr
             until_run(home, lambda run: run.status is RunStatus.PAUSED)
             working += [
-                subprocess.Popen(
+                warm.Popen(
                     verb("resume", "latest"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()
                 )
                 for _ in range(2)
@@ -149,7 +150,7 @@ def test_one_whose_run_is_taken_over_is_told_and_changes_nothing(home: Path) -> 
     held = Held(2)
     with ScriptedServer(held) as server:
         book = furnish(home, server.url)
-        first = subprocess.Popen(
+        first = warm.Popen(
             program("--home", home, "run", "start", AGENT),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
         )  # fmt: skip

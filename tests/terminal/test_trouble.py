@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from marginalia_tui.domain.runs import RunStatus
+from tests.support import warm
 from tests.support.scripted_server import ScriptedServer
 from tests.terminal.homes import AGENT, Held, check_exactly_once, furnish, only_run
 from tests.terminal.support import CTRL_Q, CTRL_S, ENTER, ESCAPE, SECONDS, Terminal, environment, program, say
@@ -115,7 +116,7 @@ def test_a_signal_that_comes_again_and_again_still_parks_the_run(home: Path, scr
                     seen.signal(signal.SIGTERM)
                 assert seen.ended() == 128 + signal.SIGTERM
         else:
-            process = subprocess.Popen(
+            process = warm.Popen(
                 program("--home", home, "run", "start", AGENT), stdout=subprocess.DEVNULL, env=environment()
             )
             assert held.there.wait(SECONDS)
