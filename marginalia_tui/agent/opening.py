@@ -51,7 +51,7 @@ def say_go_on(tx: WriteTx, run: str, note: str) -> None:
     if note:
         inbox.enqueue(tx, run, "resume", prompt("resume-note").format(note=note))
         return
-    end = transcript.last_round(transcript.entries(tx, run))
+    end = transcript.last_round(transcript.read_by_model(tx, run))
     if end.answer and not end.open_calls and not end.newer and not inbox.queued(tx, run):
         ended = not end.answer.message.calls or end.result_of(FINISH) or end.result_of(ASK_USER)
         if ended:

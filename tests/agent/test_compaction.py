@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from marginalia_tui.agent import compaction, context
+from marginalia_tui.agent import compaction, context, inbox
 from marginalia_tui.agent.agents import define_agent
 from marginalia_tui.agent.context import Fill
 from marginalia_tui.agent.definition import AgentDefinition
@@ -115,6 +115,9 @@ def test_f15_the_agent_asks_for_it_and_what_the_author_says_meanwhile_follows(st
         assert live is not None
         assert (live.text, live.note) == ("", "The conversation is being summarised.")
         made.runner.send(run, "And no semicolons.")
+        with store.read() as tx:
+            (waiting,) = inbox.queued(tx, run)
+        made.runner.force(run, waiting.id)
         gate.set()
         assert made.rest(run).status is RunStatus.DONE
         (summary,) = summaries(made, run)
