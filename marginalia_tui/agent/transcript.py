@@ -120,6 +120,14 @@ def roles(tx: ReadTx, run: str, start: int = 0, thread: str = MAIN) -> list[tupl
     return [(row.ordinal, row.role, bool(row.summary)) for row in tx.connection.execute(query)]
 
 
+def call_of(tx: ReadTx, run: str, answer: str, place: int) -> str | None:
+    """The id of a call by its place in an answer; None when there is none."""
+    message = tables.message.c
+    calls = tx.connection.execute(select(message.calls).where(message.run == run, message.uuid == answer)).scalar()
+    found = orjson.loads(calls) if calls else []
+    return str(found[place]["id"]) if 0 <= place < len(found) else None
+
+
 def count(tx: ReadTx, run: str, thread: str = MAIN) -> int:
     """The rows of a transcript; ordinals are 0 to this, less one."""
     message = tables.message.c

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from marginalia_tui.agent import described, export, findings
+from marginalia_tui.agent import described, export, findings, transcript
 from marginalia_tui.agent.diagnostics import report
 from marginalia_tui.agent.diagnostics.stored import diagnose
 from marginalia_tui.agent.diagnostics.values import Report
 from marginalia_tui.agent.runs import get_run
 from marginalia_tui.desk.answer import Block, Facts, Rows, Words
-from marginalia_tui.store.journal import Act
+from marginalia_tui.domain.items import Part
+from marginalia_tui.store.journal import Act, changed_by_call
+from marginalia_tui.store.space import LIBRARY
 from marginalia_tui.studio import Studio
 from marginalia_tui.widgets.measure import Measure
 
@@ -59,6 +61,16 @@ class FindingLine:
     agent: str
     when: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPart:
+    """A part that a call changed."""
+
+    book: str
+    part: str
+    in_book: bool
+    """Whether the book has it; False for one that is in the copy only."""
 
 
 class SeenDesk:
@@ -116,6 +128,22 @@ class SeenDesk:
         """Deletes a finding for good; False when it is gone already."""
         with self._studio.store.write(Act(actor="author", label="delete a finding", run=run)) as tx:
             return findings.delete_finding(tx, uuid)
+
+    def changed_part(self, run: str, row: str, place: int) -> ChangedPart | None:
+        """The part that a call of an answer changed; None when it changed none.
+
+        Args:
+            run: the run.
+            row: the uuid of the answer.
+            place: the number of the call in it, from 0.
+        """
+        with self._studio.store.read() as tx:
+            seen = get_run(tx, run)
+            call = transcript.call_of(tx, run, row, place)
+            part = changed_by_call(tx.connection, run, call, "part", seen.space) if call else None
+            if part is None:
+                return None
+            return ChangedPart(seen.book, part, tx.space(LIBRARY).find(Part, part) is not None)
 
     def as_file(self, run: str, tab: str) -> tuple[str, str]:
         """What a tab shows, whole, as Markdown: a name for the file, and the text."""

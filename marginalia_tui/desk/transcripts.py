@@ -5,7 +5,7 @@ report) is said in the words of the entry, so that it is read where it belongs a
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from marginalia_tui.agent import agents, transcript
 from marginalia_tui.agent.questions import choices_of
@@ -22,6 +22,18 @@ _SAID = {ASK_USER: "question", FINISH: "report"}
 _ABOVE = "(said above)"
 SUMMARISED = "summarised"
 """The word at a row that the model reads no more: a later summary stands for it."""
+
+
+_AT_ONCE = 200
+"""Entries that a search reads at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place that has some words: an entry, or one of its calls."""
+
+    row: int
+    call: int | None
 
 
 class RunSource:
@@ -59,6 +71,19 @@ class RunSource:
         self._known = rows[-1][0] + 1
         return first
 
+    def find(self, words: str) -> list[Hit]:
+        """The rows and calls that have some words, in whatever case; on a thread."""
+        sought, found = words.casefold(), []
+        for start in range(0, self.count(), _AT_ONCE):
+            stop = min(self.count(), start + _AT_ONCE)
+            for row, entry in enumerate(_entries(self._stored(start, stop), self._task or ""), start):
+                if sought in entry.text.casefold():
+                    found.append(Hit(row, None))
+                for place, call in enumerate(entry.calls):
+                    if any(sought in text.casefold() for text in (call.name, call.arguments, call.result)):
+                        found.append(Hit(row, place))
+        return found
+
     def has(self, ordinal: int) -> bool:
         """Whether a row of the transcript is known."""
         return ordinal < self._known
@@ -71,12 +96,15 @@ class RunSource:
         """The entries of a range."""
         if start >= stop:
             return ()
+        found = self._stored(start, stop)
+        self.rows_read += len(found)
+        return _entries(found, self._task or "")
+
+    def _stored(self, start: int, stop: int) -> list[transcript.Entry]:
         begin = self._starts[start]
         end = self._starts[stop] if stop < len(self._starts) else self._known
         with self._studio.store.read() as tx:
-            found = transcript.entries(tx, self._run, begin, end)
-        self.rows_read += len(found)
-        return _entries(found, self._task or "")
+            return transcript.entries(tx, self._run, begin, end)
 
 
 def _entries(rows: Sequence[transcript.Entry], task: str) -> list[Entry]:

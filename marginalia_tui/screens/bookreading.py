@@ -316,6 +316,10 @@ class ReadingScreen(BaseScreen):
         self.page.find("")
         self.page.focus()
 
+    async def go_to(self, part: str) -> None:
+        """Shows a part of the book that is open, when it is on the branch that is read."""
+        await self._read_at(part)
+
     async def _read_at(self, part: str | None) -> None:
         """Reads the outline anew with the cursor on a part."""
         await self.read_again()

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widget import Widget
 from textual.widgets import Static
 
 from marginalia_tui.screens import runwords
 from marginalia_tui.screens.chrome import SMALLEST
 from marginalia_tui.screens.console_panel import PLAN_LINES, Panel, panel_lines, plan_now, plan_text
-from marginalia_tui.screens.console_tabs import TABS, TRANSCRIPT, TabbedScreen
+from marginalia_tui.screens.console_rows import RowScreen
+from marginalia_tui.screens.console_tabs import TABS, TRANSCRIPT
 from marginalia_tui.screens.livefeed import LiveFeed
 from marginalia_tui.screens.runline import Fact, RunLine
 from marginalia_tui.screens.runwords import STATUS_TONES, STATUS_WORDS, compact, context_words
 from marginalia_tui.widgets.folding import lay_out_entry
 from marginalia_tui.widgets.live import flush_rate
 from marginalia_tui.widgets.prompt import PromptBox
-from marginalia_tui.widgets.transcript import Stop, Transcript
+from marginalia_tui.widgets.transcript import Stop
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.opening import Desk
@@ -34,13 +34,25 @@ LONG = 8_000
 """Characters of a text that is laid out on a thread before it is shown."""
 _PLAN_ROOM = {"-tiny": 3, "-low": 4}
 """Lines of the plan in a low terminal."""
-_OF_ROWS = ("choose", "approve", "approve_always", "deny", "look", "plan", "cancel_queued", "force")
+_OF_ROWS = (
+    "search",
+    "hit",
+    "jump",
+    "choose",
+    "approve",
+    "approve_always",
+    "deny",
+    "look",
+    "plan",
+    "cancel_queued",
+    "force",
+)
 """What is done beside the rows only, where it is seen what it is about."""
 PLACEHOLDER = "Write to the agent: Enter sends, Ctrl+J makes a new line"
 ANSWER = "Answer the agent: Enter sends, Ctrl+J makes a new line"
 
 
-class ConsoleScreen(TabbedScreen):
+class ConsoleScreen(RowScreen):
     """One run.
 
     Args:
@@ -80,8 +92,6 @@ class ConsoleScreen(TabbedScreen):
         self.run = run
         self.view: RunView | None = None
         """The run as it was last read."""
-        self.source: RunSource | None = None
-        """Where the rows come from; None until they were read."""
         self._feed: LiveFeed | None = None
         self._plan_open = False
         self._unfolded: set[str] = set()
@@ -90,8 +100,6 @@ class ConsoleScreen(TabbedScreen):
         # Kept, and not looked for: a reading may come to its end when the screen is gone.
         self._line = RunLine(id="runline")
         self._plan = Static("", id="plan", markup=False)
-        self.transcript = Transcript(empty="Reading the run", id="transcript")
-        """The rows."""
         self.panel = Panel(id="panel")
         self.box = PromptBox(placeholder=PLACEHOLDER, id="box")
         """The box to the agent."""
@@ -102,6 +110,7 @@ class ConsoleScreen(TabbedScreen):
         yield self.tab_line
         yield self._plan
         yield self.transcript
+        yield self.find_line
         yield self.panel
         yield self.box
 
@@ -125,14 +134,6 @@ class ConsoleScreen(TabbedScreen):
     def wants(self, touched: "Touched") -> bool:
         """This run."""
         return touched.run(self.run)
-
-    def first_tab_focus(self) -> None:
-        """The rows."""
-        self.transcript.focus()
-
-    def before_tabs(self) -> Widget:
-        """Tabs stand in the place of the rows."""
-        return self.panel
 
     # Reading
 
@@ -260,9 +261,11 @@ class ConsoleScreen(TabbedScreen):
         return allowed.get(action, True)
 
     def action_back(self) -> None:
-        """From the box to the rows; from the rows to the agents."""
+        """From the box to the rows, out of a search; from the rows to the agents."""
         if self.box.has_focus:
             self.transcript.focus()
+        elif self.searches:
+            self.end_search()
         else:
             self.dismiss()
 

@@ -72,6 +72,11 @@ class ContextTab(Tab):
         """The parts."""
         self.parts.focus()
 
+    def text_here(self) -> str:
+        """The part under the cursor."""
+        here = self.parts.cursor
+        return self._view.parts[here].text if self._view is not None and 0 <= here < len(self._view.parts) else ""
+
     async def read(self, screen: TabbedScreen, desk: "Desk") -> None:
         """The request as it would be now."""
         view = await screen.call(desk.seen.context, self.of_run)
@@ -104,8 +109,8 @@ class ContextTab(Tab):
         self.text.focus()
 
     def _show_text(self, *, from_start: bool = False) -> None:
-        if self._view is not None and 0 <= self.parts.cursor < len(self._view.parts):
-            text = self._view.parts[self.parts.cursor].text
+        if self._view is not None:
+            text = self.text_here()
             if len(text) > LONGEST:
                 text = f"{text[:LONGEST]}\n… {len(text) - LONGEST:,} more characters"
             self.text.show([Words(text)], from_start=from_start)

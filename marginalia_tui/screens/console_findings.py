@@ -60,6 +60,11 @@ class FindingsTab(Tab):
         """The list."""
         self.list.focus()
 
+    def text_here(self) -> str:
+        """The finding under the cursor."""
+        here = self.list.cursor
+        return self._found[here].text if 0 <= here < len(self._found) else ""
+
     async def read(self, screen: TabbedScreen, desk: "Desk") -> None:
         """Those that there are now."""
         found = await screen.call(desk.seen.findings, self.of_run, self._of)
@@ -85,8 +90,7 @@ class FindingsTab(Tab):
         self.text.focus()
 
     def _show_text(self, *, from_start: bool = False) -> None:
-        here = self.list.cursor
-        text = self._found[here].text if 0 <= here < len(self._found) else ""
+        text = self.text_here()
         self.text.show([Words(text)] if text else [], from_start=from_start)
 
     @property

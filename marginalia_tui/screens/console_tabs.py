@@ -19,6 +19,7 @@ from marginalia_tui.widgets.text import cells
 
 if TYPE_CHECKING:
     from marginalia_tui.desk.opening import Desk
+    from marginalia_tui.screens.outside import Kind
 
 TRANSCRIPT = "transcript"
 TABS = {TRANSCRIPT: "Transcript", "context": "Context", "diagnostics": "Diagnostics", "findings": "Findings"}
@@ -101,6 +102,10 @@ class Tab(Container):
         """What is worked with gets the focus."""
         raise NotImplementedError
 
+    def text_here(self) -> str:
+        """What is looked at; empty: all that the tab shows."""
+        return ""
+
 
 class TabbedScreen(BaseScreen):
     """A screen of one run with tabs; the first of them is its own."""
@@ -109,6 +114,9 @@ class TabbedScreen(BaseScreen):
         Binding("o", "tab(1)", "other tab", show=False, id="console.tab"),
         Binding("O", "tab(-1)", "tab before", show=False, id="console.tab_before"),
         Binding("e", "export", "as a file", show=False, id="console.export"),
+        Binding("C", "copy", "copy", show=False, id="console.copy"),
+        Binding("V", "outside('pager')", "in the pager", show=False, id="console.pager"),
+        Binding("E", "outside('editor')", "in the editor", show=False, id="console.editor"),
     ]
     run: str
 
@@ -128,6 +136,10 @@ class TabbedScreen(BaseScreen):
 
     def first_tab_focus(self) -> None:
         """The first tab is seen again."""
+        raise NotImplementedError
+
+    def first_tab_text(self) -> str:
+        """What is looked at in the first tab."""
         raise NotImplementedError
 
     def before_tabs(self) -> Widget:
@@ -191,6 +203,37 @@ class TabbedScreen(BaseScreen):
         """Goes to the next tab, or to the one before."""
         names = list(TABS)
         self.show_tab(names[(names.index(self.tab) + step) % len(names)])
+
+    async def _text_here(self) -> str:
+        """What is looked at: a row, a part, a finding; else all that the tab shows."""
+        tab = self._tabs.get(self.tab)
+        text = self.first_tab_text() if tab is None else tab.text_here()
+        return text or (await self.call(self.desk.seen.as_file, self.run, self.tab))[1]
+
+    def action_copy(self) -> None:
+        """Copies what is looked at."""
+        self.do(self._copy())
+
+    async def _copy(self) -> None:
+        self.host.copy(await self._text_here())
+
+    def action_outside(self, kind: "Kind") -> None:
+        """Opens what is looked at in the author's pager or editor."""
+        self.do(self._open_outside(kind))
+
+    async def _open_outside(self, kind: "Kind") -> None:
+        import os
+
+        from textual.app import SuspendNotSupported
+
+        from marginalia_tui.screens.outside import open_outside, program_of
+
+        text, program = await self._text_here(), program_of(kind, os.environ)
+        try:
+            with self.app.suspend():
+                open_outside(text, program)
+        except SuspendNotSupported:
+            self.host.tell("This terminal can't be lent to another program.")
 
     def action_export(self) -> None:
         """Writes what the tab shows, whole, to a file."""

@@ -103,6 +103,22 @@ def fold_change(connection: Connection, space_id: int, change_id: int) -> dict[I
     return _spans(connection.execute(_OF_CHANGE, {"space": space_id, "change": change_id}).all())
 
 
+def changed_by_call(connection: Connection, run: str, call: str, kind: str, space_id: int | None) -> str | None:
+    """The first item of a kind that a call of a run changed; `space_id` of the copy, where it is known, is quicker."""
+    change, row = tables.change.c, tables.journal.c
+    query = (
+        select(row.uuid)
+        .join(tables.change, row.change_id == change.id)
+        .where(change.run == run, change.call == call, row.kind == kind)
+        .order_by(row.seq)
+        .limit(1)
+    )
+    if space_id is not None:
+        query = query.where(change.space_id == space_id)
+    found = connection.execute(query).scalar()
+    return None if found is None else str(found)
+
+
 def fold_items(connection: Connection, space_id: int, after: int, uuids: Iterable[str]) -> dict[ItemKey, Span]:
     """What some items of a space went through since the position `after`; untouched ones are left out."""
     found: dict[ItemKey, Span] = {}

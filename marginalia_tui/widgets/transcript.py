@@ -5,8 +5,9 @@ laid out at most 20 times a second, and then only its open block: what an append
 rows above nor on the length of the answer.
 """
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -18,7 +19,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from marginalia_tui.widgets import prose
-from marginalia_tui.widgets.blocks import BlockView, Layout
+from marginalia_tui.widgets.blocks import BlockView, Layout, Span
 from marginalia_tui.widgets.entries import Entry, TranscriptSource
 from marginalia_tui.widgets.folding import EntryLayout, OpenLayout, lay_out_entry, lay_out_live
 from marginalia_tui.widgets.live import LiveAnswer, flush_rate
@@ -70,6 +71,7 @@ class Transcript(BlockView):
         & > .call--error {{ color: $removed; text-style: bold; }}
         & > .call--waits {{ color: $attention; }}
         & > .transcript--cursor {{ background: $cursor-background; }}
+        & > .transcript--found {{ background: $found-background; color: $found-foreground; text-style: bold; }}
         & > .transcript--more {{ background: $accent; color: $background; text-style: bold; }}
     }}
     """
@@ -77,7 +79,7 @@ class Transcript(BlockView):
         *prose.CLASSES,
         *(f"role--{role}" for role in ("author", "agent", "notice", "system")),
         *(f"call--{part}" for part in ("name", "muted", "argument", "result", "ok", "error", "waits")),
-        *("transcript--cursor", "transcript--more"),
+        *("transcript--cursor", "transcript--found", "transcript--more"),
     }
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "step(1)", "Next", show=False, id="transcript.next"),
@@ -116,6 +118,7 @@ class Transcript(BlockView):
         self._unfolded: dict[str, set[int]] = {}
         self._all = False
         self._thoughts = False
+        self._sought: re.Pattern[str] | None = None
         self._live = LiveAnswer()
         self._timer: Timer | None = None
         self.pinned = True
@@ -181,7 +184,11 @@ class Transcript(BlockView):
             return lay_out_live(voice, block, first=first, last=last, width=width)
         entry = self.entry(index)
         unfolded: Iterable[int] = range(len(entry.calls)) if self._all else self._unfolded.get(entry.id, ())
-        return lay_out_entry(entry, width, set(unfolded), thoughts=self._thoughts)
+        layout = lay_out_entry(entry, width, set(unfolded), thoughts=self._thoughts)
+        if self._sought is None:
+            return layout
+        found = [Span(*hit.span(), "transcript--found") for hit in self._sought.finditer(layout.text)]
+        return replace(layout, spans=[*layout.spans, *found])
 
     # The live answer
 
@@ -315,6 +322,18 @@ class Transcript(BlockView):
         else:
             self.toggle(self.cursor.row, self.cursor.call)
 
+    def seek(self, words: str) -> None:
+        """Marks words wherever they stand; empty: none."""
+        self._sought = re.compile(re.escape(words), re.IGNORECASE) if words else None
+        self._anew()
+
+    def stand_on(self, stop: Stop) -> None:
+        """Stands on a row or a call, which is unfolded."""
+        if stop.call is not None and not self._all and stop.call not in self._unfolded.get(self.entry(stop.row).id, ()):
+            self.toggle(stop.row, stop.call)
+        self.pinned = False
+        self._stand(stop)
+
     def toggle(self, row: int, call: int) -> None:
         """Unfolds a call, or folds it again; the line of the call stays where it is."""
         unfolded = self._unfolded.setdefault(self.entry(row).id, set())
@@ -390,6 +409,12 @@ class Transcript(BlockView):
         strip = super().draw(index, layout, number, width)
         stop = self.cursor
         if stop is not None and stop.row == index and number == self._line_of(stop):
-            style = self.style("transcript--cursor")
-            return Strip([Segment(text, own + style if own else style) for text, own, _ in strip], strip.cell_length)
+            style, found = self.style("transcript--cursor"), self.style("transcript--found").bgcolor
+            return Strip(
+                [
+                    Segment(text, own if own and own.bgcolor == found else own + style if own else style)
+                    for text, own, _ in strip
+                ],
+                strip.cell_length,
+            )
         return strip
