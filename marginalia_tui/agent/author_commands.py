@@ -109,7 +109,6 @@ class AuthorCommands:
             space=run.copy,
             book=run.book,
             answers=NobodyInRun(),
-            is_agent=True,
             actor="author",
             run=run.uuid,
             model=setup.agent.model,

@@ -78,6 +78,22 @@ def _block(block: render.Block) -> Block:
             return Words(block.text)
 
 
+def register_names(completers: completion.Completers, space: Space, book: str) -> None:
+    """Has what a book of a space holds completed: parts, branches, lore, notes, images."""
+    opened = space.get(Book, book)
+    tree = story_tree(space, opened)
+    completers.register("part", completion.part_completer(tree, _beginnings(space, opened, tree)))
+    completers.register("branch", completion.branch_completer(tree))
+    lorebooks = lore.read_tree(space, opened)
+    rows = lore.entry_rows(space, lorebooks.lorebooks)
+    completers.register("lorebook", completion.lorebook_completer(lorebooks))
+    completers.register("entry", completion.entry_completer(lorebooks, rows))
+    notes = note_beginnings(space, opened.uuid, BEGINNING)
+    completers.register("annotation", completion.annotation_completer(notes))
+    images = {each.image.name: each.image.caption for each in images_of_book(space, opened.uuid)}
+    completers.register("image", completion.image_completer(images))
+
+
 class Bar:
     """The bar of one studio. `completers` is open: whoever has another kind of thing registers for it."""
 
@@ -125,17 +141,7 @@ class Bar:
             for kind in ("part", "branch", "lorebook", "entry", "annotation", "image"):
                 self.completers.unregister(kind)
         else:
-            tree = story_tree(space, opened)
-            self.completers.register("part", completion.part_completer(tree, _beginnings(space, opened, tree)))
-            self.completers.register("branch", completion.branch_completer(tree))
-            lorebooks = lore.read_tree(space, opened)
-            rows = lore.entry_rows(space, lorebooks.lorebooks)
-            self.completers.register("lorebook", completion.lorebook_completer(lorebooks))
-            self.completers.register("entry", completion.entry_completer(lorebooks, rows))
-            notes = note_beginnings(space, opened.uuid, BEGINNING)
-            self.completers.register("annotation", completion.annotation_completer(notes))
-            images = {each.image.name: each.image.caption for each in images_of_book(space, opened.uuid)}
-            self.completers.register("image", completion.image_completer(images))
+            register_names(self.completers, space, opened.uuid)
         self._known = here
 
     def complete(self, text: str, cursor: int) -> list[completion.Completion]:

@@ -14,6 +14,9 @@ from marginalia_tui.agent.prompt import context_cap
 from marginalia_tui.agent.questions import open_choices
 from marginalia_tui.agent.review import REVIEWED
 from marginalia_tui.agent.runs import Run, get_run, latest_runs
+from marginalia_tui.commands.completion import Completion
+from marginalia_tui.desk.bar import register_names
+from marginalia_tui.desk.runcommands import RunCommands
 from marginalia_tui.desk.transcripts import RunSource
 from marginalia_tui.desk.waiting import Waiting, WaitingCalls
 from marginalia_tui.domain.errors import NotFound
@@ -107,6 +110,7 @@ class RunsDesk:
         self.drafts: dict[str, str] = {}
         """Run -> what the author wrote to its agent and has not sent."""
         self._waiting = WaitingCalls(studio)
+        self._commands = RunCommands(studio, register_names)
 
     # Agents
 
@@ -254,6 +258,10 @@ class RunsDesk:
             self._studio.runner.command(run, text)
         else:
             self._studio.runner.send(run, text)
+
+    def complete(self, run: str, text: str, cursor: int) -> list[Completion]:
+        """What fits at a place of a command that is run inside the run, best first."""
+        return self._commands.complete(run, text, cursor)
 
     def force(self, run: str, item: int) -> None:
         """Has what goes on cut off for something that waits."""

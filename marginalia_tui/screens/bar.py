@@ -9,11 +9,30 @@ from marginalia_tui.screens.host import Host
 from marginalia_tui.screens.working import WorkHost
 
 if TYPE_CHECKING:
+    from marginalia_tui.commands.completion import Completion
     from marginalia_tui.commands.hint import Hint as CommandHint
     from marginalia_tui.desk.answer import Shown
     from marginalia_tui.widgets.completion import Choice, Hint
 
 NOTHING = "Type the name of a command first: the form is about that one."
+
+
+def choices_of(found: "Sequence[Completion]") -> "list[Choice]":
+    """Completions as the list shows them."""
+    from marginalia_tui.widgets.completion import Choice
+
+    return [
+        Choice(
+            each.label,
+            each.text,
+            each.start,
+            each.end,
+            each.description,
+            "" if each.severity is None else each.severity.word,
+            each.destructive,
+        )
+        for each in found
+    ]
 
 
 class LateBar:
@@ -24,22 +43,8 @@ class LateBar:
 
     def complete(self, text: str, cursor: int) -> "Sequence[Choice]":
         """What fits at a place of a line."""
-        from marginalia_tui.widgets.completion import Choice
-
         desk = self._host.desk
-        found = [] if desk is None else desk.bar.complete(text, cursor)
-        return [
-            Choice(
-                each.label,
-                each.text,
-                each.start,
-                each.end,
-                each.description,
-                "" if each.severity is None else each.severity.word,
-                each.destructive,
-            )
-            for each in found
-        ]
+        return choices_of([] if desk is None else desk.bar.complete(text, cursor))
 
     def hint(self, text: str, cursor: int) -> "Hint":
         """What is said of a place of a line."""

@@ -18,6 +18,8 @@ from marginalia_tui.screens.console_tabs import TABS, TRANSCRIPT
 from marginalia_tui.screens.livefeed import LiveFeed
 from marginalia_tui.screens.runline import Fact, RunLine
 from marginalia_tui.screens.runwords import STATUS_TONES, STATUS_WORDS, compact, context_words
+from marginalia_tui.widgets.agentbox import AgentBox
+from marginalia_tui.widgets.completion import Choice, Choices
 from marginalia_tui.widgets.folding import lay_out_entry
 from marginalia_tui.widgets.live import flush_rate
 from marginalia_tui.widgets.prompt import PromptBox
@@ -101,7 +103,8 @@ class ConsoleScreen(RowScreen):
         self._line = RunLine(id="runline")
         self._plan = Static("", id="plan", markup=False)
         self.panel = Panel(id="panel")
-        self.box = PromptBox(placeholder=PLACEHOLDER, id="box")
+        self._choices = Choices()
+        self.box = AgentBox(self._choices, placeholder=PLACEHOLDER, id="box")
         """The box to the agent."""
 
     def body(self) -> ComposeResult:
@@ -112,6 +115,7 @@ class ConsoleScreen(RowScreen):
         yield self.transcript
         yield self.find_line
         yield self.panel
+        yield self._choices
         yield self.box
 
     def on_mount(self) -> None:
@@ -153,6 +157,7 @@ class ConsoleScreen(RowScreen):
             self.transcript.open(source)
             self._feed = LiveFeed(self.transcript, self.run, desk.runs, source)
             self.box.content = desk.runs.drafts.get(self.run, "")
+            self.box.complete = self._complete
         elif self._feed is not None:
             self._feed.settle(first)
         self._show(view)
@@ -289,6 +294,12 @@ class ConsoleScreen(RowScreen):
             if not self.box.content:
                 self.box.content = text
             raise
+
+    def _complete(self, text: str, cursor: int) -> list[Choice]:
+        """On a thread: what fits in a command of the author."""
+        from marginalia_tui.screens.bar import choices_of
+
+        return choices_of(self.desk.runs.complete(self.run, text, cursor))
 
     def action_approve(self) -> None:
         """Allows the call that waits longest."""

@@ -492,3 +492,36 @@ def test_a_long_plan_is_shown_around_the_step_that_is_worked_on() -> None:
     assert plan_now(plan) == "step 10 of 30: Step 10"
     assert plan_now((("done", "a"), ("pending", "b"))) == "1 of 2 steps done"
     assert plan_now(()) == ""
+
+
+def test_a_command_of_the_author_is_completed_and_run_inside_the_run(home: Path) -> None:
+    with ScriptedServer([calls(("ask_user", {"question": "Shall I?"})), *FIXED]) as server:
+        book, _ = agent_home(home, server.url)
+
+        async def steps(rig: Rig) -> None:
+            console = await start(rig)
+            await status(rig, console, "IDLE")
+            if not console.box.has_focus:
+                await rig.press("tab")
+            await rig.write("/appe")
+            await rig.until(lambda: [each.label for each in console.box.choices.choices][:1] == ["append-to-part"])
+            await rig.press("tab")
+            assert console.box.content == "/append-to-part "
+            await rig.until(lambda: [each.text for each in console.box.choices.choices][:2] == ["1", "2"])
+            await rig.press("down", "tab")
+            await rig.write(" Woof.")
+            await rig.press("escape") if console.box.choices.display else None
+            await rig.press("enter")
+            await rig.until(lambda: rig.sees("author-command"))
+            await rig.settle()
+            assert texts_of(rig, book, run_of(rig, console.run).copy)[1] == "It saw a dog.\n\nWoof."
+            assert run_of(rig, console.run).status is RunStatus.IDLE
+            await rig.write("/delete-part 1")
+            await rig.press("enter")
+            await rig.until(lambda: any("is not run inside a run" in each for each in rig.notices))
+            assert console.box.content == "/delete-part 1"
+            console.box.content = ""
+            await rig.write("/comp")
+            await rig.until(lambda: [each.label for each in console.box.choices.choices][:1] == ["compact"])
+
+        play(home, steps)
