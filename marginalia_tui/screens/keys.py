@@ -1,7 +1,6 @@
 """Every binding that can be changed: by its id, with what it does and where."""
 
 import importlib
-import pkgutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -35,6 +34,8 @@ PLACES = {
 
 def load_all() -> None:
     """Imports every screen and widget, so that their bindings are known."""
+    import pkgutil  # with all that looks for modules; the first picture needs none of it
+
     for package in (screens, widgets):
         for module in pkgutil.iter_modules(package.__path__):
             importlib.import_module(f"{package.__name__}.{module.name}")
