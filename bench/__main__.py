@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("book", "commands", "store", "startup", "streaming", "rounds")
+NAMES = ("book", "commands", "store", "startup", "streaming", "rounds", "leases", "control")
 
 for name in sys.argv[1:] or NAMES:
     if name not in NAMES:

@@ -2,19 +2,16 @@
 
 import sys
 import threading
-from contextlib import closing
 
 import pytest
 
 from marginalia_tui.agent import detached
 from marginalia_tui.agent.events import Rested, RunEvent, TextArrived
 from marginalia_tui.agent.follow import follow
-from marginalia_tui.agent.runner import Runner, RunnerParts
-from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.store import lease
 from marginalia_tui.store.store import Store
-from tests.support.runs import SECONDS, desk, part_texts
+from tests.support.runs import SECONDS, desk, part_texts, second_studio
 from tests.support.scripted_server import Mark, Pause, ScriptedServer, by_results, calls, chunk, hang, stream
 
 APPEND = ("append-to-part", {"part": "h:m1", "text": "+"})
@@ -40,12 +37,10 @@ def test_a_run_that_is_let_go_of_is_taken_up_where_it_stands(store: Store, grace
         seen = made.run(run)
         assert seen.status is RunStatus.RUNNING
         assert lease.is_free(store, run, seen.epoch)
-        with closing(Store.open(store.home)) as other:
-            second = Runner(RunnerParts(other, Dispatcher(made.registry), made.models, lambda: made.settings))
+        with second_studio(made) as second:
             second.work(run)
             worker = second.worker(run)
             assert worker is None or worker.done.wait(SECONDS)
-            second.park()
         follower.join(SECONDS)
         seen = made.run(run)
         assert (seen.status, seen.reason) == (RunStatus.DONE, "All.")

@@ -2,8 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,13 +11,11 @@ from marginalia_tui.agent.doors import NoDoor
 from marginalia_tui.agent.elsewhere import Elsewhere
 from marginalia_tui.agent.events import CallMade, Rested, RoundBegan, RunEvent, TextArrived
 from marginalia_tui.agent.follow import follow
-from marginalia_tui.agent.runner import Runner, RunnerParts
-from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.domain.errors import NotFound
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.store import bus, lease
 from marginalia_tui.store.store import Store
-from tests.support.runs import SECONDS, Desk, desk
+from tests.support.runs import SECONDS, Desk, desk, second_studio
 from tests.support.scripted_server import (
     Mark,
     Pause,
@@ -36,17 +32,6 @@ AT_ONCE = 1.0
 """Seconds in which a request ends on a machine that does much else; measured alone it takes milliseconds."""
 
 
-@contextmanager
-def second(made: Desk) -> Iterator[Runner]:
-    """The runner of another studio on the same home, which works nothing of its own."""
-    with closing(Store.open(made.store.home)) as store:
-        runner = Runner(RunnerParts(store, Dispatcher(made.registry), made.models, lambda: made.settings))
-        try:
-            yield runner
-        finally:
-            runner.park()
-
-
 @pytest.fixture
 def slow_bus(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commits of other processes are noticed by nobody: what is seen came through a socket."""
@@ -61,7 +46,7 @@ def _held(*chunks: bytes) -> tuple[Reply, threading.Event, threading.Event]:
 
 def test_the_live_answer_of_another_process_is_seen(store: Store) -> None:
     reply, there, go = _held(chunk({"content": " was lit."}))
-    with ScriptedServer([reply]) as server, desk(store, server.url, ["One."]) as made, second(made) as other:
+    with ScriptedServer([reply]) as server, desk(store, server.url, ["One."]) as made, second_studio(made) as other:
         run = made.start()
         assert there.wait(SECONDS)
         assert not made.runner.watch(run), "what is worked here is seen here"
@@ -90,7 +75,7 @@ def test_the_live_answer_of_another_process_is_seen(store: Store) -> None:
 @pytest.mark.usefixtures("slow_bus")
 @pytest.mark.parametrize("how", ["pause", "keep", "discard"])
 def test_a_request_ends_at_once_when_another_process_wants_it(store: Store, how: str) -> None:
-    with ScriptedServer([hang()]) as server, desk(store, server.url, ["One."]) as made, second(made) as other:
+    with ScriptedServer([hang()]) as server, desk(store, server.url, ["One."]) as made, second_studio(made) as other:
         run = made.start()
         (request,) = server.wait_for(1)
         began = time.monotonic()
@@ -109,7 +94,7 @@ def test_a_process_that_cannot_be_told_sees_the_row(store: Store, monkeypatch: p
         raise NoDoor(address)
 
     monkeypatch.setattr(doors, "knock", refuses)
-    with ScriptedServer([hang()]) as server, desk(store, server.url, ["One."]) as made, second(made) as other:
+    with ScriptedServer([hang()]) as server, desk(store, server.url, ["One."]) as made, second_studio(made) as other:
         run = made.start()
         server.wait_for(1)
         assert not other._elsewhere.hurry(run)
@@ -120,7 +105,7 @@ def test_a_process_that_cannot_be_told_sees_the_row(store: Store, monkeypatch: p
 
 def test_a_socket_that_is_gone_leaves_the_rows(store: Store) -> None:
     reply, there, go = _held()
-    with ScriptedServer([reply]) as server, desk(store, server.url, ["One."]) as made, second(made) as other:
+    with ScriptedServer([reply]) as server, desk(store, server.url, ["One."]) as made, second_studio(made) as other:
         run = made.start()
         assert there.wait(SECONDS)
         assert other.watch(run)

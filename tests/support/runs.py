@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -129,6 +129,19 @@ def desk(store: Store, url: str, texts: Sequence[str], **fields: Any) -> Iterato
     finally:
         made.runner.park()
         models.close()
+
+
+@contextmanager
+def second_studio(made: Desk) -> Iterator[Runner]:
+    """The runner of another studio on the same home, with nothing in common but the store."""
+    models = Models(Keys(made.store.home), check=lambda: may_wait("the answer of a model"))
+    with closing(Store.open(made.store.home)) as store:
+        runner = Runner(RunnerParts(store, Dispatcher(made.registry), models, lambda: made.settings))
+        try:
+            yield runner
+        finally:
+            runner.park()
+            models.close()
 
 
 def arguments(**values: Any) -> str:
