@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,7 @@ from pathlib import Path
 from marginalia_tui.store.store import Store
 from marginalia_tui.studio import Studio
 from tests.support.runs import Desk, desk
-from tests.support.scripted_server import Recorded, ScriptedServer, chunk, hang, stream
+from tests.support.scripted_server import Pause, Recorded, ScriptedServer, chunk, hang, stream
 from tests.terminal.homes import AGENT, furnish
 from tests.terminal.support import ENTER, Terminal
 
@@ -109,7 +110,8 @@ def _keys(*, own: bool) -> list[float]:
     took: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
-        with ScriptedServer(lambda _: stream(chunk({"content": "I write."}), *hang().steps)) as server:
+        held = stream(chunk({"content": "I write."}), Pause(threading.Event()))
+        with ScriptedServer(lambda _: held) as server:
             furnish(home, server.url)
             with Terminal("--home", home) as first, Terminal("--home", home) as second:
                 for seen in (first, second):

@@ -3,8 +3,9 @@
     python -m bench leases
 
 Each process opens the studio of the same home and does what comes to it at random, until it has made the run go on
-half of the thousand times. A lock of its own beside each lease tells of two who hold it at once; at the end every call must have one
-result, and everything that was written must be there once. There is nothing to compare with: the figure is nought.
+half of the thousand times. A lock of its own beside each lease tells of two who hold it at once; at the end every call
+must have one result, and everything that was written must be there once. There is nothing to compare with: the figure
+is nought.
 """
 
 import json

@@ -159,6 +159,8 @@ class MarginaliaApp(NewsHost):
         self._start = start
         self._first_run = open_run
         self._main_loop: asyncio.AbstractEventLoop | None = None
+        self._shutting = threading.Lock()
+        self._shut = threading.Event()
         self._ended = threading.Event()
         self._interrupted_at = 0.0
         self._signalled = False
@@ -367,21 +369,29 @@ class MarginaliaApp(NewsHost):
             log.error("a screen could not be put away: %s", error)
 
     def _close(self) -> None:
-        if self._unsubscribe is not None:
-            self._unsubscribe()
-        if self.desk is not None:
-            self.desk.close(keep_working=self._works_on)
+        """Closes the studio; whoever calls it while another thread does waits for that."""
+        with self._shutting:
+            try:
+                if self._unsubscribe is not None:
+                    self._unsubscribe()
+                if self.desk is not None:
+                    self.desk.close(keep_working=self._works_on)
+            finally:
+                self._shut.set()
 
     def _patience(self) -> float:
         return PARK_SECONDS + (HAND_OVER_SECONDS if self._works_on else 0.0)
 
     def end(self) -> None:
         """After the app has ended, however it did: parks what is not parked yet, 5 s at most."""
+        self._close_at_last()
+        self._ended.set()
+
+    def _close_at_last(self) -> None:
         self.forget_questions()
         closing = threading.Thread(target=self._close, name="marginalia-close", daemon=True)
         closing.start()
         closing.join(self._patience())
-        self._ended.set()
 
     def caught(self, number: int, _frame: object) -> None:
         """A signal that ends the program; called in the main thread, wherever it is.
@@ -401,8 +411,9 @@ class MarginaliaApp(NewsHost):
             self._main_loop.call_soon_threadsafe(self.leave, code)
 
     def _end_without_loop(self, code: int) -> None:
-        if not self._ended.wait(self._patience() + TWICE_SECONDS):
-            self.end()
+        if not self._shut.wait(PARK_SECONDS + TWICE_SECONDS):
+            self._close_at_last()
+        if not self._ended.wait(TWICE_SECONDS):
             os._exit(code)
 
 
