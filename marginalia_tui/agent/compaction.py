@@ -9,6 +9,7 @@ plan, go along word for word (`pinned`).
 """
 
 import logging
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -48,6 +49,9 @@ _OFTEN = (8, 3)
 _ANSWER_TOKENS = 2_000
 """What is left free for a summary, in a large context; a sixteenth of a small one."""
 _WRITING = "The conversation is being summarised."
+
+_CALL_AS_TEXT = re.compile(r"(?:<tool_call>|```\w*\s*[\[{]|[\[{]\s*[\"{])")
+"""How an answer begins that is a call and no summary."""
 
 By = Literal["context", "server", "agent", "author"]
 
@@ -194,6 +198,8 @@ class _Writer:
         self._setup = setup = means.setup
         self._cap = min((each for each in (context_cap(setup.agent, setup.model), wish.limit) if each), default=0)
         self._uncounted: Answer | None = None
+        self._plain = False
+        """Whether the conversation is sent as a text, without the tools."""
         parts = system_parts(setup.agent, setup.model, interactive=run.interactive, singles=sorted(setup.tools.singles))
         self._frame = build_request(parts, (), setup.tools.tools, setup.model.max_output, "none", run=run.uuid)
         """The request of a round without its messages: what its server has kept of the prompt holds."""
@@ -246,6 +252,10 @@ class _Writer:
                 refusals += 1
                 cap = self._smaller(cap, request, 0)
                 continue
+            if not self._plain and _is_call(answer):
+                # Small models go on with their work where there are tools, whatever is asked.
+                self._plain = True
+                continue
             texts.append(_text_of(answer))
             left = left[units:]
         return self._joined(texts)
@@ -266,24 +276,27 @@ class _Writer:
         setup = self._setup
         models, model = setup.models, setup.model
 
-        def framed(messages: Sequence[Message], frame: Request, piece: int) -> Request:
+        def framed(messages: Sequence[Message], piece: int) -> Request:
             said = instructions(setup.agent, cap, self._wish, piece)
-            return replace(frame, messages=(*messages, Message(role="user", text=said)))
+            if not self._plain:
+                return replace(self._frame, messages=(*messages, Message(role="user", text=said)))
+            told = Message(role="user", text=f"{shrinking.as_text(messages)}\n\n{said}")
+            return Request(system=prompt("compaction-bare"), messages=(told,), max_output=model.max_output)
 
-        everything = framed([message for unit in left for message in unit], self._frame, 0)
+        everything = framed([message for unit in left for message in unit], 0)
         if not written and (not cap or models.count(model, everything) <= cap - min(_ANSWER_TOKENS, cap // 16)):
             return everything, len(left)
-        frame, part = self._frame, cap * PIECE_PERCENT // 100
-        if models.count(model, framed((), frame, 1)) * 2 > part:
+        part = cap * PIECE_PERCENT // 100
+        if models.count(model, framed((), 1)) * 2 > part:
             # Instructions and tools fill too much: a summary can be written without them.
-            frame = Request(system=prompt("compaction-bare"), messages=(), max_output=model.max_output)
-        part -= models.count(model, framed((), frame, 1))
+            self._plain = True
+        part -= models.count(model, framed((), 1))
         room = part if written else part + cap * (100 - PIECE_PERCENT) // 100 - min(_ANSWER_TOKENS, cap // 16)
         piece = shrinking.next_piece(
             left, room, part, lambda these: models.count(model, Request(system="", messages=tuple(these)))
         )
         number = written + 1 if written or piece.units < len(left) else 0
-        return framed(piece.messages, frame, number), piece.units
+        return framed(piece.messages, number), piece.units
 
     def _smaller(self, cap: int, request: Request, told: int) -> int:
         """The cap of the next try, after a request that did not fit."""
@@ -349,6 +362,12 @@ def _ran_full(answer: Answer, cap: int) -> bool:
     return bool(cap) and answer.finish == "length" and answer.usage.context * 100 >= cap * 95
 
 
+def _is_call(answer: Answer) -> bool:
+    """Whether a model went on with its work instead: it called, or wrote a call as text."""
+    text = answer.text.strip()
+    return bool(answer.calls) if not text else bool(_CALL_AS_TEXT.match(text))
+
+
 def _text_of(answer: Answer) -> str:
     """The words of an answer that is a summary. Calls beside them are dropped.
 
@@ -356,7 +375,7 @@ def _text_of(answer: Answer) -> str:
         Refused: it is none.
     """
     text = answer.text.strip()
-    if not text and answer.calls:
+    if _is_call(answer):
         raise Refused("The model called a tool instead of writing a summary.")
     if not text:
         raise Refused("The model wrote no summary.")

@@ -3,7 +3,7 @@
 Pure and deterministic. First the results of older calls are shortened; when that is not enough the conversation is
 taken in pieces of whole rounds, so that no piece has a call without its result; a round that is too large alone is
 shortened further. Arguments stay JSON: what is inside of them is shortened, never their text. There is always a piece
-to go on with.
+to go on with. A model that goes on working instead of summarising gets the conversation as one text, without tools.
 """
 
 import json
@@ -102,6 +102,20 @@ def shorten_text(text: str, limit: int) -> str:
     tail = limit - head
     mark = prompt("left-out").format(count=len(text) - limit)
     return f"{text[:head].rstrip()}\n{mark}\n{text[-tail:].lstrip()}"
+
+
+def as_text(messages: Sequence[Message]) -> str:
+    """A conversation as one text, for a request without tools: a model has nothing to call, and no call to imitate."""
+    lines = []
+    for message in messages:
+        if message.role == "user":
+            lines.append(f"Told to the agent: {message.text}")
+        elif message.role == "tool":
+            lines.append(f"Result: {message.text}")
+        else:
+            lines += [f"The agent: {message.text}"] if message.text.strip() else []
+            lines += [f"The agent calls {call.name} with {call.arguments or '{}'}" for call in message.calls]
+    return "\n\n".join(lines)
 
 
 def _joined(units: Sequence[Unit]) -> tuple[Message, ...]:

@@ -157,7 +157,7 @@ def test_a_pause_in_the_midst_changes_nothing_and_it_is_asked_for_again(store: S
     ],
 )
 def test_a_failure_changes_nothing_and_is_told(store: Store, answer: Reply, why: str) -> None:
-    story = Story([compact_now(), *[finish()] * 2], [answer])
+    story = Story([compact_now(), *[finish()] * 2], [answer] * 2)
     with ScriptedServer(story) as server, desk(store, server.url, ["One."]) as made:
         run = made.start()
         assert made.rest(run).status is RunStatus.DONE
@@ -165,7 +165,22 @@ def test_a_failure_changes_nothing_and_is_told(store: Store, answer: Reply, why:
         assert not any(row.compacted or row.summary for row in rows)
         (told,) = [row for row in rows if row.notice == compaction.FAILED]
         assert why in told.message.text
-        assert server.requests[2].body["messages"][-1]["content"] == told.message.text
+        after = server.requests[1 + len(story.asked)].body
+        assert after["messages"][-1]["content"] == told.message.text
+
+
+def test_a_model_that_goes_on_with_its_work_is_asked_again_without_tools(store: Store) -> None:
+    call = text('```json\n{"name": "get-part", "arguments": {"part": "h:m1"}}\n```')
+    story = Story([append(0), compact_now(), finish()], [call, text("One addition.")])
+    with ScriptedServer(story) as server, desk(store, server.url, ["One."]) as made:
+        run = made.start(message="Append rain.")
+        assert made.rest(run).status is RunStatus.DONE
+        assert "One addition." in summaries(made, run)[0].message.text
+        _, plain = story.asked
+        assert "tools" not in plain
+        (told,) = plain["messages"][1:]
+        assert told["content"].startswith("Told to the agent: Append rain.\n\nThe agent calls append-to-part with {")
+        assert "\n\nResult: The conversation is summarised now.\n\nStop working" in told["content"]
 
 
 def test_calls_beside_a_summary_are_dropped_and_a_server_without_a_choice_is_asked_without(store: Store) -> None:
