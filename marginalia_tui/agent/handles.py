@@ -19,7 +19,8 @@ _SHOWN_BY = {
     "s": "Call list-summaries now: it shows the handle of each summary.",
     "a": "Call list-annotations now: it shows the handle of each annotation.",
 }
-_HANDLE = re.compile(r"\s*h:([a-z])([0-9]{1,9})\s*")
+_HANDLE = re.compile(r"[\s<(\[`'\"]*h:\s?([a-z])([0-9]{1,9})[\s>)\]`'\".,]*", re.IGNORECASE)
+"""A handle, also with the marks that models put around it."""
 
 
 class Handles:
@@ -63,10 +64,11 @@ class Handles:
         """
         if not (match := _HANDLE.fullmatch(text)):
             return text
-        name = f"h:{match[1]}{int(match[2])}"
+        letter, number = match[1].lower(), int(match[2])
+        name = f"h:{letter}{number}"
         if name not in self._by_handle:
-            advice = _SHOWN_BY.get(match[1], _SHOWN_BY["m"])
-            raise NotFound(f"There is no {name}. {self._nearest(match[1], int(match[2]))} {advice}")
+            advice = _SHOWN_BY.get(letter, _SHOWN_BY["m"])
+            raise NotFound(f"There is no {name}. {self._nearest(letter, number)} {advice}")
         return self._by_handle[name]
 
     def _nearest(self, letter: str, number: int) -> str:

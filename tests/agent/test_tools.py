@@ -163,6 +163,8 @@ def test_an_unknown_handle_is_answered_with_the_nearest(store: Store) -> None:
     for number in range(1, 10):
         handles.name("m", f"u{number}")
     handles.name("l", "lore")
+    for written in ("h:m3", " H:M3 ", "<h:m3>", "`h:m3`", "[h: m3].", "h:m03"):
+        assert handles.resolve(written) == "u3"
     with pytest.raises(NotFound, match="nearest: h:m7, h:m8, h:m9.*list-parts"):
         handles.resolve("h:m12")
     with pytest.raises(NotFound, match="newest that you were shown.*list-lore-entries"):

@@ -17,7 +17,7 @@ from marginalia_tui.screens.decide import Decide
 from marginalia_tui.screens.review import ReviewScreen
 from marginalia_tui.screens.runwords import compact, context_words
 from marginalia_tui.store.store import Store
-from marginalia_tui.widgets.dialogs import Ask
+from marginalia_tui.widgets.dialogs import Ask, Form
 from tests.screens.rig import Rig, play
 from tests.screens.working import FIXED, agent_home, run_of, start, status, texts_of
 from tests.support.scripted_server import Mark, Pause, Reply, ScriptedServer, calls, error, hang
@@ -269,6 +269,25 @@ def test_pause_waits_for_the_round_and_resume_goes_on_with_a_note(home: Path) ->
             await rig.press("enter")
             await status(rig, console, "DONE")
             assert "Go on gently." in server.chats[1].messages[-1]["content"]
+
+        play(home, steps)
+
+
+def test_a_run_at_a_limit_goes_on_with_more(home: Path) -> None:
+    with ScriptedServer(FIXED) as server:
+        agent_home(home, server.url, max_rounds=1)
+
+        async def steps(rig: Rig) -> None:
+            console = await start(rig)
+            await status(rig, console, "PAUSED")
+            assert "limit of 1 rounds" in run_of(rig, console.run).reason
+            await rig.press("r")
+            await rig.reach(Form)
+            await rig.write("Be brief.")
+            await rig.press("tab", "end", "backspace", "3", "ctrl+s")
+            await status(rig, console, "DONE")
+            assert run_of(rig, console.run).limits == {"rounds": 3}
+            assert "Be brief." in server.chats[1].messages[-1]["content"]
 
         play(home, steps)
 
