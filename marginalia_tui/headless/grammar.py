@@ -184,7 +184,7 @@ def _runs(add: Add, verbs: "Group") -> None:
     what = queue.add_mutually_exclusive_group()
     what.add_argument("--cancel", type=int, metavar="ID", help="take it back")
     what.add_argument("--force", type=int, metavar="ID", help="cut off what goes on, so that it is delivered now")
-    _look_into(of_run)
+    _look_into(add, of_run, group)
     approve = of_run("approve", "allow a call that waits")
     approve.add_argument("call", metavar="CALL")
     approve.add_argument("--always", action="store_true", help="and this command for the rest of the run")
@@ -202,14 +202,16 @@ def _runs(add: Add, verbs: "Group") -> None:
     apply.add_argument("--text", nargs="+", metavar="ID:FIELD=FILE", default=[], help="a text of your own")
 
 
-def _look_into(of_run: Callable[[str, str], argparse.ArgumentParser]) -> None:
+def _look_into(add: Add, of_run: Callable[[str, str], argparse.ArgumentParser], group: "Group") -> None:
     for name, text in (
         ("diagnostics", "tell what a run did: rounds, tools, errors, what was slow"),
         ("context", "show what the model reads with its next request, part by part"),
     ):
         verb = of_run(name, text)
         verb.add_argument("--markdown", action="store_true", help="the page, with --json too")
-    findings = of_run("findings", "list what the agent reported")
+    findings = add("findings", "list what agents reported", group)
+    findings.add_argument("run", metavar="RUN", nargs="?", help="a uuid, a unique beginning of one, or latest")
+    findings.add_argument("--book", metavar="BOOK", help="of a book, also when its agents are gone")
     findings.add_argument("--of", choices=("run", "agent", "book"), default="run", help="whose findings")
     findings.add_argument("--delete", metavar="ID", help="delete one for good, then list the others")
     export = of_run("export", "write a run as one Markdown file")

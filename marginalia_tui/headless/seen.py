@@ -6,11 +6,12 @@ from collections.abc import Callable
 from marginalia_tui.agent import described, export, findings
 from marginalia_tui.agent.diagnostics import report
 from marginalia_tui.agent.diagnostics.stored import diagnose
-from marginalia_tui.agent.runs import Run, find_run
-from marginalia_tui.domain.errors import NotFound
+from marginalia_tui.agent.runs import find_run
+from marginalia_tui.domain.errors import Invalid, NotFound
 from marginalia_tui.domain.paths import typed_path
 from marginalia_tui.domain.sentences import counted, quoted
 from marginalia_tui.headless.output import print_json, print_text
+from marginalia_tui.services.books import find_book
 from marginalia_tui.services.exchange.files import write_file
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.store import ReadTx
@@ -41,15 +42,13 @@ def _context(studio: Studio, options: argparse.Namespace) -> int:
 
 
 def _findings(studio: Studio, options: argparse.Namespace) -> int:
-    with studio.store.read() as tx:
-        run = find_run(tx, options.run)
     if options.delete is not None:
-        with studio.store.write(Act(actor="author", label="delete a finding", run=run.uuid)) as tx:
+        with studio.store.write(Act(actor="author", label="delete a finding")) as tx:
             if not findings.delete_finding(tx, options.delete):
                 named = quoted(options.delete)
                 raise NotFound(f"There is no finding {named}: `marginalia run findings RUN` lists them.")
     with studio.store.read() as tx:
-        found = _wanted(tx, run, options.of)
+        found = _wanted(tx, options)
     rows = [
         {"id": each.uuid, "run": each.run, "agent": each.agent_name, "text": each.text, "created": each.created}
         for each in found
@@ -63,10 +62,15 @@ def _findings(studio: Studio, options: argparse.Namespace) -> int:
     return 0
 
 
-def _wanted(tx: ReadTx, run: Run, of: str) -> list[findings.Finding]:
-    if of == "agent":
+def _wanted(tx: ReadTx, options: argparse.Namespace) -> list[findings.Finding]:
+    if options.book is not None:
+        return findings.list_findings(tx, book=find_book(tx, options.book).uuid)
+    if options.run is None:
+        raise Invalid("Name a run, such as latest, or a book with --book.")
+    run = find_run(tx, options.run)
+    if options.of == "agent":
         return findings.list_findings(tx, agent=run.agent)
-    if of == "book":
+    if options.of == "book":
         return findings.list_findings(tx, book=run.book)
     return findings.list_findings(tx, run=run.uuid)
 

@@ -161,7 +161,7 @@ class ConsoleScreen(RowScreen):
         elif self._feed is not None:
             self._feed.settle(first)
         self._show(view)
-        self.tab_is_old()
+        self.tabs_are_old()
         self._unfold_waiting(view, source)
         if first_time and not view.waiting and view.status != "IDLE":
             # What asks for the author is seen first, whatever was looked at last.

@@ -4,6 +4,7 @@ A tab is made when it is first looked at. It reads on a thread, when it is opene
 the run changed: a run that works commits many times a second, and a tab reads all of its rows.
 """
 
+import time
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -25,7 +26,9 @@ TRANSCRIPT = "transcript"
 TABS = {TRANSCRIPT: "Transcript", "context": "Context", "diagnostics": "Diagnostics", "findings": "Findings"}
 """The tabs by name, in their order."""
 EVERY_SECONDS = 2.0
-"""How long a tab waits before it reads a run again that goes on."""
+"""How long a tab waits, at least, before it reads a run again that goes on."""
+SHARE = 10
+"""It also waits so many times as long as it read: the run has most of the time of the machine."""
 
 
 class TabLine(Widget):
@@ -93,6 +96,10 @@ class Tab(Container):
     def __init__(self, run: str) -> None:
         super().__init__()
         self.of_run = run
+        self.is_old = True
+        """Whether the run went on since it was read."""
+        self.is_reading = False
+        self.rests_until = 0.0
 
     async def read(self, screen: "TabbedScreen", desk: "Desk") -> None:
         """Reads by `screen.call` and shows it."""
@@ -126,8 +133,6 @@ class TabbedScreen(BaseScreen):
         """The tab that is seen."""
         self.tab_line = TabLine(id="tabs")
         self._tabs: dict[str, Tab] = {}
-        self._reading_tab = False
-        self._tab_is_old = False
 
     def on_mount(self) -> None:
         """Looks now and then whether the run went on."""
@@ -176,22 +181,29 @@ class TabbedScreen(BaseScreen):
 
     async def read_tab(self) -> None:
         """Reads the tab that is seen, unless it is being read."""
-        found = self._tabs.get(self.tab)
-        if found is None or self._reading_tab or self.host.desk is None:
-            self._tab_is_old = True
+        tab, desk = self._tabs.get(self.tab), self.host.desk
+        if tab is None or desk is None:
             return
-        self._reading_tab, self._tab_is_old = True, False
+        if tab.is_reading:
+            tab.is_old = True
+            return
+        tab.is_reading, tab.is_old = True, False
+        began = time.monotonic()
         try:
-            await found.read(self, self.host.desk)
+            await tab.read(self, desk)
         finally:
-            self._reading_tab = False
+            tab.is_reading = False
+            ended = time.monotonic()
+            tab.rests_until = ended + SHARE * (ended - began)
 
-    def tab_is_old(self) -> None:
+    def tabs_are_old(self) -> None:
         """The run went on: the tab that is seen reads it again before long."""
-        self._tab_is_old = True
+        for tab in self._tabs.values():
+            tab.is_old = True
 
     def _refresh_tab(self) -> None:
-        if self._tab_is_old and self.tab != TRANSCRIPT and self.is_current and not self._reading_tab:
+        tab = self._tabs.get(self.tab)
+        if tab is not None and tab.is_old and self.is_current and time.monotonic() >= tab.rests_until:
             self.do(self.read_tab())
 
     def on_tab_line_chosen(self, event: TabLine.Chosen) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from marginalia_tui.domain.errors import NotFound, Refused
+from marginalia_tui.domain.errors import Invalid, NotFound, Refused
 from marginalia_tui.headless.grammar import build
 from marginalia_tui.headless.runs import VERBS
 from marginalia_tui.studio import Studio
@@ -69,6 +69,9 @@ def test_a_run_is_looked_into(printed: Print, tmp_path: Path) -> None:
     assert (finding["text"], finding["agent"]) == ("The dog is never named.", "Corrector")
     for of in ("agent", "book"):
         assert json.loads(printed("--json", "run", "findings", "latest", "--of", of)) == [finding]
+    assert json.loads(printed("--json", "run", "findings", "--book", "The Cat")) == [finding]
+    with pytest.raises(Invalid):
+        printed("run", "findings")
     assert "The dog is never named." in printed("run", "findings", "latest")
     assert printed("run", "findings", "latest", "--delete", finding["id"]) == "Nothing was reported.\n"
     with pytest.raises(NotFound):

@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
+from marginalia_tui.agent.findings import add
+from marginalia_tui.agent.runs import get_run
 from marginalia_tui.screens.console import ConsoleScreen
 from marginalia_tui.screens.console_context import ContextTab
 from marginalia_tui.screens.console_diagnostics import DiagnosticsTab
 from marginalia_tui.screens.console_findings import FindingsTab
+from marginalia_tui.screens.console_tabs import TABS
+from marginalia_tui.store.journal import Act
 from marginalia_tui.widgets.filepicker import FilePicker
 from tests.screens.rig import Rig, play
 from tests.screens.working import agent_home, start, status
@@ -53,10 +57,19 @@ def test_a_run_is_looked_into_tab_by_tab(home: Path, tmp_path: Path) -> None:
             await rig.press("b")
             assert rig.sees("Findings of this agent: 1")
             await rig.press("e")
-            picker = await rig.reach(FilePicker)
-            assert picker is not None
+            await rig.reach(FilePicker)
             await rig.press("escape")
-            await rig.press("d", "y")
+            for name in TABS:
+                file, text = rig.desk.seen.as_file(console.run, name)
+                assert file == f"{name}-{console.run[-8:]}" and text.startswith("# Corrector on The Cat\n")
+            assert "> The dog is never named.\n> See chapter 2." in rig.desk.seen.as_file(console.run, "findings")[1]
+            # What comes meanwhile is read before long, without a key.
+            with rig.studio.store.read() as tx:
+                run = get_run(tx, console.run)
+            with rig.studio.store.write(Act(actor="agent", label="report", run=run.uuid)) as write:
+                add(write, run, "call_99_0", "A second one.")
+            await rig.until(lambda: rig.sees("Findings of this agent: 2"))
+            await rig.press("d", "y", "d", "y")
             await rig.until(lambda: rig.sees("Findings of this agent: 0"))
             # What was looked at last is remembered; the key to the box leads back to the rows.
             await rig.press("escape", "enter")
