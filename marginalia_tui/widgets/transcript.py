@@ -53,7 +53,7 @@ class Transcript(BlockView):
     `open(source)` shows a run from its end; `refresh_rows(first)` after rows were added or changed;
     `live(reasoning, text)` adds to the live answer, `end_live()` takes it away (call it together with
     `refresh_rows` when the answer is a row). Keys: n and p walk over rows and calls, Enter unfolds a call or
-    selects a row, x unfolds every call, t shows what the agent thought, End pins to the end.
+    those of a row, x unfolds every call, t shows what the agent thought, End pins to the end.
     """
 
     DEFAULT_CSS = f"""
@@ -314,13 +314,21 @@ class Transcript(BlockView):
         return 0
 
     def action_choose(self) -> None:
-        """Unfolds or folds the call under the cursor; on a row posts `Selected`."""
+        """Unfolds or folds the call under the cursor; on a row all of its calls, and posts `Selected`."""
         if self.cursor is None:
             return
         if self.cursor.call is None:
+            self._toggle_row(self.cursor.row)
             self.post_message(self.Selected(self.entry(self.cursor.row).id))
         else:
             self.toggle(self.cursor.row, self.cursor.call)
+
+    def _toggle_row(self, row: int) -> None:
+        """Unfolds every call of a row, or folds them when none is folded."""
+        entry = self.entry(row)
+        calls, unfolded = set(range(len(entry.calls))), self._unfolded.get(entry.id, set())
+        for call in calls if calls == unfolded else calls - unfolded:
+            self.toggle(row, call)
 
     def seek(self, words: str) -> None:
         """Marks words wherever they stand; empty: none."""

@@ -43,6 +43,11 @@ def test_words_are_found_in_rows_and_calls_and_the_part_of_a_call_is_gone_to(
             await rig.write("i correct")
             await rig.press("enter")
             assert rig.sees("1 of 1") and rows.cursor == Stop(3)
+            # The call of the row was unfolded by the search before; Enter folds what a row has, and unfolds it.
+            await rig.press("enter")
+            assert not rig.sees("old: teh cat")
+            await rig.press("enter")
+            assert rig.sees("old: teh cat")
             await rig.press("s")
             await rig.write("part")
             await rig.press("enter")
