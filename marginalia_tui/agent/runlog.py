@@ -6,10 +6,13 @@ length, and a name that a model made up is not told at all.
 
 import logging
 from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
 
-from marginalia_tui.agent.prompt import context_cap
 from marginalia_tui.agent.setup import RunSetup
 from marginalia_tui.domain.chat import Usage
+
+if TYPE_CHECKING:
+    from marginalia_tui.agent.limits import Limits
 
 log = logging.getLogger(__name__)
 
@@ -26,17 +29,20 @@ def taken_up(run: str, status: str) -> None:
     log.info("run %s: taken up, was %s", run, status)
 
 
-def begins(run: str, setup: RunSetup) -> None:
-    """A worker begins: its model and its limits."""
+def begins(run: str, setup: RunSetup, limits: "Limits") -> None:
+    """A worker begins: its model and its limits, of which 0 is none."""
     agent, model = setup.agent, setup.model
     log.info(
-        "run %s: a worker begins, model %s, context %d, answer %d, rounds %d, tokens %d, batch %s, destructive %s",
+        "run %s: a worker begins, model %s, context %d, answer %d, rounds %d, tokens %d, money %g, minutes %g, "
+        "batch %s, destructive %s",
         run,
         model.name,
-        context_cap(agent, model),
+        limits.context,
         model.max_output,
-        agent.max_rounds,
-        min((each for each in (agent.token_budget, setup.settings.token_budget) if each), default=0),
+        limits.rounds,
+        limits.tokens,
+        limits.money,
+        limits.minutes,
         agent.batch,
         agent.destructive,
     )

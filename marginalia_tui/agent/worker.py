@@ -159,7 +159,7 @@ class Worker:
     def _main(self) -> None:
         unsubscribe = self._store.bus.subscribe(self._heard)
         try:
-            runlog.begins(self.run, self._setup)
+            self._log_beginning()
             self._tell_status()
             while self._errand:
                 self._run_errand()
@@ -184,6 +184,12 @@ class Worker:
                 self._tell_rest()
             finally:
                 self.done.set()
+
+    def _log_beginning(self) -> None:
+        setup = self._setup
+        with self._store.read() as tx:
+            run = get_run(tx, self.run)
+        runlog.begins(self.run, setup, limits.limits_of(run, setup.agent, setup.settings, setup.model))
 
     def _turn(self) -> None:
         try:

@@ -33,7 +33,13 @@ def test_a_run_is_told_from_its_start_to_its_end_without_a_word_of_the_story(
 ) -> None:
     caplog.set_level(logging.INFO, logger="marginalia_tui")
     caplog.handler.setFormatter(Form())
-    options = {"instructions": f"No {STORY}.", "destructive": "ask", "commands": "all", "max_rounds": 50}
+    options = {
+        "instructions": f"No {STORY}.",
+        "destructive": "ask",
+        "commands": "all",
+        "max_rounds": 50,
+        "max_minutes": 1.5,
+    }
     with ScriptedServer(SCRIPT) as server, desk(store, server.url, [f"There sat teh {STORY}."], **options) as made:
         run = made.start(message=f"Mind the {STORY}!")
         assert made.rest(run).status is RunStatus.WAITING_APPROVAL
@@ -52,7 +58,8 @@ def test_a_run_is_told_from_its_start_to_its_end_without_a_word_of_the_story(
     assert STORY not in caplog.text.casefold()
     assert told[:2] == [f"started, agent {made.agent.uuid}", "a message, 15 characters"]
     assert told[2] == (
-        f"a worker begins, model {model}, context 0, answer 0, rounds 50, tokens 0, batch batched, destructive ask"
+        f"a worker begins, model {model}, context 0, answer 0, rounds 50, tokens 0, money 0, minutes 1.5, "
+        "batch batched, destructive ask"
     )
     first = "round 1, 900 + 10 tokens, 0 cached, context 910 of 0, "
     assert any(re.fullmatch(re.escape(first) + r"\d+\.\d s, calls: edit-part", line) for line in told)
