@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import orjson
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import Row, bindparam, func, insert, select, update
 
 from marginalia_tui.agent import errands, runlog
 from marginalia_tui.domain.chat import Usage
@@ -27,6 +27,13 @@ NOTICE_LENGTH = 300
 REASON_LENGTH = 2_000
 """Characters of a reason."""
 SHORTEST_PREFIX = 4
+
+# Made once: they run several times in each round.
+_THIS = tables.run.c.uuid == bindparam("of")
+_RUN = select(tables.run).where(_THIS)
+_CONTEXT = select(tables.run.c.context_tokens).where(_THIS)
+_ADD_CONTEXT = update(tables.run).where(_THIS).values(context_tokens=tables.run.c.context_tokens + bindparam("more"))
+_ADD_WORKED = update(tables.run).where(_THIS).values(worked_ms=tables.run.c.worked_ms + bindparam("more"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +121,7 @@ def get_run(tx: ReadTx, uuid: str) -> Run:
     Raises:
         NotFound: there is none.
     """
-    row = tx.connection.execute(select(tables.run).where(tables.run.c.uuid == uuid)).first()
+    row = tx.connection.execute(_RUN, {"of": uuid}).first()
     if row is None:
         raise NotFound(f"There is no run {uuid!r}: `marginalia run list` shows those that there are.")
     return _value(row)
@@ -282,22 +289,17 @@ def set_context(tx: WriteTx, run: str, tokens: int) -> None:
 
 def add_context(tx: WriteTx, run: str, tokens: int) -> None:
     """Counts what the next request holds beside what the last one held."""
-    column = tables.run.c
-    tx.connection.execute(
-        update(tables.run).where(column.uuid == run).values(context_tokens=column.context_tokens + tokens)
-    )
+    tx.connection.execute(_ADD_CONTEXT, {"of": run, "more": tokens})
 
 
 def context_of(tx: ReadTx, run: str) -> int:
     """The tokens that the conversation of a run fills now."""
-    return int(tx.connection.execute(select(tables.run.c.context_tokens).where(tables.run.c.uuid == run)).scalar_one())
+    return int(tx.connection.execute(_CONTEXT, {"of": run}).scalar_one())
 
 
 def add_worked(tx: WriteTx, run: str, seconds: float) -> None:
     """Counts time that a run was worked."""
-    column = tables.run.c
-    worked = column.worked_ms + max(0, round(seconds * 1000))
-    tx.connection.execute(update(tables.run).where(column.uuid == run).values(worked_ms=worked))
+    tx.connection.execute(_ADD_WORKED, {"of": run, "more": max(0, round(seconds * 1000))})
 
 
 def set_limits(tx: WriteTx, run: str, limits: Mapping[str, float]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 import orjson
-from sqlalchemy import Row, case, func, insert, select, update
+from sqlalchemy import Row, bindparam, case, func, insert, select, update
 
 from marginalia_tui.domain.chat import Answer, Call, Message, Telemetry
 from marginalia_tui.llm.calls import read_arguments
@@ -37,6 +37,12 @@ SUMMARY = "summary"
 
 AUTHOR_COMMAND = "author-command"
 """The notice of a command that the author ran inside the run: what was run, and what came."""
+
+_ADD_CONTEXT = (
+    update(tables.run)
+    .where(tables.run.c.uuid == bindparam("of"))
+    .values(context_tokens=tables.run.c.context_tokens + bindparam("more"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +187,7 @@ def append(
         )
     )
     if thread == MAIN and message.role == "user":
-        filled = tables.run.c.context_tokens + count_message(message)
-        tx.connection.execute(update(tables.run).where(tables.run.c.uuid == run).values(context_tokens=filled))
+        tx.connection.execute(_ADD_CONTEXT, {"of": run, "more": count_message(message)})
     tx.touch("run", run)
     return entry
 
