@@ -84,9 +84,19 @@ def resolve(definition: CommandDefinition, given: Arguments, *, typed: bool = Fa
         return best
     assert near is not None
     _, form, sentence = near
+    if typed and any(_has_a_name(form, each) for each in given):
+        sentence += " Arguments of a line go by their place, without names."
     if len(definition.forms) > 1 and form.usage(definition.name) not in sentence:
         sentence += f" The closest form is: {form.usage(definition.name)}"
     raise Invalid(sentence)
+
+
+def _has_a_name(form: Form, text: object) -> bool:
+    """Whether an argument of a line is written as `name=value`, as many programs have it."""
+    name, sign, _ = str(text).lstrip("-").partition("=")
+    return bool(sign) and name.replace("_", "").replace("-", "").casefold() in {
+        each.name.casefold() for each in form.parameters
+    }
 
 
 def _try(command: str, form: Form, given: Arguments, typed: bool) -> Call | _Misfit:

@@ -114,6 +114,12 @@ class PanelledScreen(ReadingScreen):
 
     # Doing
 
+    def action_find(self) -> None:
+        """Opens the find line; a panel that hides the page goes away, or nobody would see what is found."""
+        if self._panel is not None and not self.has_class("-wide"):
+            self.close_panel()
+        super().action_find()
+
     def on_page_note_selected(self, event: Page.NoteSelected) -> None:
         """Enter on a note of the margin: to it in its panel."""
         event.stop()

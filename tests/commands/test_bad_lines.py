@@ -113,6 +113,8 @@ def of_line(line: str) -> str:
         ('/try "one two', "the argument count is a whole number, not 'one two'"),
         ("/try 1\\", r"the argument count is a whole number, not '1\\'"),
         ("/try \\", r"the argument count is a whole number, not '\\'"),
+        ("/try how=low", "not 'how=low'. Arguments of a line go by their place, without names."),
+        ("/try --count=2", "not '--count=2'. Arguments of a line go by their place, without names."),
         ("/try 1.5", "the argument count is a whole number, not '1.5'"),
         ("/try 0x10", "the argument count is a whole number, not '0x10'"),
         ("/try " + "9" * 5_000, "the argument count is a whole number, not '999"),

@@ -199,6 +199,14 @@ def test_in_a_narrow_terminal_the_panel_takes_the_place_of_the_page(home: Path, 
         await rig.until(lambda: rig.sees("1 version of part 1") and not screen.query_one("#reader").display)
         await rig.press("escape")
         await rig.until(lambda: screen.page.has_focus and rig.sees("Nobody lit it again"))
+        # What is looked for is found on the page: the panel does not stand before it.
+        await rig.press("h")
+        await rig.until(lambda: rig.sees("1 version of part 1"))
+        await rig.press("ctrl+f")
+        await rig.write("nobody")
+        await rig.press("enter")
+        await rig.until(lambda: rig.sees("1 of ") and rig.sees("Nobody lit it again"))
+        assert screen.panel.name_shown is None
 
     play(home, steps, size=size)
 
