@@ -15,6 +15,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from tests.support.runs import desk
 from tests.support.scripted_server import ScriptedServer
 
 TIMES = 1_000
-PROCESSES = 2
+PROCESSES, THREADS = 2, 3
 
 
 def main() -> None:
@@ -39,17 +40,20 @@ def main() -> None:
             began = time.monotonic()
             fighters = [
                 subprocess.Popen(
-                    [sys.executable, "-m", "bench.leases", home, folder, run, made.agent.uuid, str(TIMES // PROCESSES)],
+                    [sys.executable, "-m", "bench.leases", home, folder, run, made.agent.uuid, str(number)],
                     stdout=subprocess.PIPE,
                     text=True,
                 )
-                for _ in range(PROCESSES)
+                for number in range(PROCESSES)
             ]
             told = [json.loads(each.communicate()[0]) for each in fighters]
             seconds = time.monotonic() - began
+            left = made.run(run)
+            assert left.status.rests or not left.status.active, "its owner has ended, and it seems to be worked"
             finish.set()
             to_the_end(made.runner, run)
-            calls = check_once(store, made.book, run)
+            sent = {int(seed): count for each in told for seed, count in each["sent"].items()}
+            calls = check_once(store, made.book, run, sent)
             epoch = made.run(run).epoch
         store.close()
     _show(told, seconds, calls, epoch)
@@ -64,7 +68,7 @@ def _show(told: list[dict[str, Any]], seconds: float, calls: int, epoch: int) ->
         epochs.extend(each["epochs"])
         twice += each["twice"]
     acts = ", ".join(f"{count:,} {name}" for name, count in sorted(done.items()))
-    print(f"\nleases: {PROCESSES} processes, {seconds:.0f} s")
+    print(f"\nleases: {PROCESSES} processes of {THREADS} threads, {seconds:.0f} s")
     print(f"  done: {acts}")
     print(f"  taken up {len(epochs):,} times there; last epoch {epoch:,}; {calls:,} calls, each with one result")
     print(f"  worked by two at once: {twice}")
@@ -72,14 +76,19 @@ def _show(told: list[dict[str, Any]], seconds: float, calls: int, epoch: int) ->
         raise SystemExit("A run had two owners.")
 
 
-def fighter(home: str, folder: str, run: str, agent: str, times: str) -> None:
-    """One of the processes."""
+def fighter(home: str, folder: str, run: str, agent: str, number: str) -> None:
+    """One of the processes, with so many threads that fight."""
     witness = Witness(Path(folder))
     studio = Studio(Path(home))
-    with witnessed(witness):
-        done = fight(studio.runner, run, agent, int(times), seed=time.monotonic_ns())
+    seeds = [int(number) * THREADS + thread for thread in range(THREADS)]
+    times = TIMES // (PROCESSES * THREADS)
+    with witnessed(witness), ThreadPoolExecutor(THREADS) as pool:
+        fights = [pool.submit(fight, studio.store, studio.runner, run, agent, times, seed) for seed in seeds]
+        fought = [each.result() for each in fights]
         studio.close()
-    print(json.dumps({"done": done, "epochs": witness.epochs, "twice": witness.twice}))
+    sent = {seed: each["send"] for seed, each in zip(seeds, fought, strict=True)}
+    done = sum(fought, Counter[str]())
+    print(json.dumps({"done": done, "epochs": witness.epochs, "twice": witness.twice, "sent": sent}))
 
 
 if __name__ == "__main__":

@@ -25,13 +25,15 @@ def test_f40_two_that_start_pause_and_resume_a_run_never_work_it_twice(store: St
         run = made.start()
         with ThreadPoolExecutor(2) as pool:
             fights = [
-                pool.submit(fight, runner, run, made.agent.uuid, TIMES, seed)
+                pool.submit(fight, store, runner, run, made.agent.uuid, TIMES, seed)
                 for seed, runner in enumerate((made.runner, second))
             ]
-            done = sum((each.result(60) for each in fights), Counter[str]())
+            each = [fought.result(60) for fought in fights]
+        done = sum(each, Counter[str]())
         finish.set()
         to_the_end(made.runner, run)
-        assert check_once(store, made.book, run) > 0
+        sent = {seed: fought["send"] for seed, fought in enumerate(each)}
+        assert check_once(store, made.book, run, sent) > 0
     assert witness.twice == 0
     assert sorted(witness.epochs) == list(range(1, len(witness.epochs) + 1)), "an epoch has one owner"
     assert done["start"] == 0, "an agent has one unfinished run"

@@ -6,21 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from marginalia_tui.agent import doors
+from marginalia_tui.agent import agents, approvals, doors
 from marginalia_tui.agent.doors import NoDoor
 from marginalia_tui.agent.elsewhere import Elsewhere
 from marginalia_tui.agent.events import CallMade, Rested, RoundBegan, RunEvent, TextArrived
 from marginalia_tui.agent.follow import follow
-from marginalia_tui.domain.errors import NotFound
+from marginalia_tui.agent.runner import PARK_SECONDS
+from marginalia_tui.domain.chat import ModelDefinition
+from marginalia_tui.domain.errors import Busy, NotFound
 from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.services.models import save_model
 from marginalia_tui.store import bus, lease
 from marginalia_tui.store.store import Store
-from tests.support.runs import SECONDS, Desk, desk, second_studio
+from tests.support.runs import SECONDS, Desk, add_book, desk, part_texts, second_studio
 from tests.support.scripted_server import (
     Mark,
     Pause,
     Reply,
     ScriptedServer,
+    by_results,
     call_chunks,
     calls,
     chunk,
@@ -173,3 +177,55 @@ def test_a_run_that_is_not_there_is_neither_watched_nor_hurried(store: Store) ->
     with pytest.raises(NotFound):
         follow(store, "0123", lambda _: None)
     other.close()
+
+
+@pytest.mark.usefixtures("slow_bus")
+def test_a_second_studio_sends_and_approves_and_takes_up_what_is_free_alone(store: Store) -> None:
+    replace = calls(("replace-part-text", {"part": "h:m1", "text": "New."}))
+    fields = {"commands": "all", "destructive": "ask"}
+    held, there, go = _held()
+    with (
+        ScriptedServer(by_results([held, replace, calls(("finish", {"report": "All."}))])) as server,
+        desk(store, server.url, ["One."], **fields) as made,
+        second_studio(made) as other,
+    ):
+        run = made.start()
+        assert there.wait(SECONDS)
+        assert other.recover() == [], "its lease is held"
+        with pytest.raises(Busy, match="worked by another process"):
+            other.work(run)
+        assert not other.send(run, "Yes, all of it.")
+        go.set()
+        assert made.rest(run).status is RunStatus.WAITING_APPROVAL
+        assert [row.message.text for row in made.entries(run) if row.message.role == "user"][-1] == "Yes, all of it."
+        with store.read() as tx:
+            (asked,) = approvals.pending(tx, run)
+        assert other.decide(run, asked.call, "approve")
+        assert other.wait(run, lambda seen: not seen.status.active, SECONDS).status is RunStatus.DONE
+        assert part_texts(store, made.book, made.run(run).copy) == ["New."]
+
+
+def test_several_runs_are_parked_at_once_and_taken_up_by_another_studio(store: Store) -> None:
+    with ScriptedServer(lambda _: hang()) as server, desk(store, server.url, ["One."]) as made:
+        definition = ModelDefinition(name="scripted", base_url=server.url, model="scripted", timeout=20, concurrent=3)
+        save_model(store, definition)
+        runs = [made.start()]
+        for number in range(2):
+            book = add_book(store, ["Two."], title=f"Book {number}")
+            agent = made.agent.model_copy(
+                update={"uuid": store.clock.new_uuid(), "book": book, "name": f"Corrector {number}"}
+            )
+            agents.add_agent(store, made.registry, made.settings, agent)
+            runs.append(made.runner.start(agent.uuid))
+        requests = server.wait_for(len(runs))
+        with second_studio(made) as other:
+            began = time.monotonic()
+            made.runner.park()
+            assert time.monotonic() - began < PARK_SECONDS
+            assert all(request.gone.wait(SECONDS) for request in requests)
+            for run in runs:
+                seen = made.run(run)
+                assert (seen.status, seen.interrupted) == (RunStatus.PAUSED, True)
+                assert lease.is_free(store, run, seen.epoch)
+                other.work(run)
+            assert sorted(other.working()) == sorted(runs)

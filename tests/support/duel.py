@@ -9,17 +9,17 @@ import os
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from marginalia_tui.agent import transcript
+from marginalia_tui.agent import inbox, transcript
 from marginalia_tui.agent.runner import Runner
 from marginalia_tui.agent.runs import get_run
-from marginalia_tui.domain.errors import Busy, Refused, StatusConflict
+from marginalia_tui.domain.errors import Busy, NotFound, Refused, StatusConflict
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.store import lease
 from marginalia_tui.store.lease import Lease
@@ -27,6 +27,7 @@ from marginalia_tui.store.store import Store, WriteTx
 from tests.support.runs import part_texts
 from tests.support.scripted_server import Body, Reply, calls
 
+MESSAGE = "<{}/{}>"
 TEXTS = ("One", "Two", "Three", "Four", "Five")
 
 
@@ -86,22 +87,34 @@ def appending(finish: threading.Event) -> Callable[[Body], Reply]:
     return reply
 
 
-def fight(runner: Runner, run: str, agent: str, times: int, seed: int) -> Counter[str]:
+def fight(store: Store, runner: Runner, run: str, agent: str, times: int, seed: int) -> Counter[str]:
     """Pauses a run and has it go on, at random, until it went on so many times; what was done, and refused."""
     chance = random.Random(seed)
+    done: Counter[str] = Counter()
+
+    def send() -> None:
+        runner.send(run, MESSAGE.format(seed, done["send"]), detach=True)
+
+    def force() -> None:
+        with store.read() as tx:
+            waiting = inbox.queued(tx, run)
+        if waiting:
+            runner.force(run, chance.choice(waiting).id)
+
     acts: dict[str, Callable[[], object]] = {
         "start": lambda: runner.start(agent),
         "resume": lambda: runner.resume(run),
         "work": lambda: runner.work(run),
         "pause": lambda: runner.pause(run),
         "pause now": lambda: runner.pause(run, now=True),
+        "send": send,
+        "force": force,
     }
-    done: Counter[str] = Counter()
     while done["resume"] + done["work"] < times:
         name = chance.choice(list(acts))
         try:
             acts[name]()
-        except (Busy, Refused, StatusConflict):
+        except (Busy, NotFound, Refused, StatusConflict):
             done["refused"] += 1
         else:
             done[name] += 1
@@ -120,8 +133,15 @@ def to_the_end(runner: Runner, run: str) -> None:
             continue
 
 
-def check_once(store: Store, book: str, run: str) -> int:
-    """Every call has one result, and what it appended is there once, if it succeeded; answers how many calls."""
+def check_once(store: Store, book: str, run: str, sent: Mapping[int, int] | None = None) -> int:
+    """Every call has one result, and what it appended is there once, if it succeeded; answers how many calls.
+
+    Args:
+        store: where the run is.
+        book: its book.
+        run: its uuid; it is done.
+        sent: seed of a fight -> how many messages it sent, each of which was heard once.
+    """
     with store.read() as tx:
         seen = get_run(tx, run)
         rows = transcript.entries(tx, run)
@@ -133,4 +153,8 @@ def check_once(store: Store, book: str, run: str) -> int:
         if call.name == "append-to-part":
             words = call.arguments.rpartition('"text": "')[2].removesuffix('"}')
             assert text.count(f"{words}") == (1 if results[call.id].ok else 0), (call, results[call.id])
+    heard = "\n".join(row.message.text for row in rows if row.message.role == "user")
+    for seed, count in (sent or {}).items():
+        for number in range(count):
+            assert heard.count(MESSAGE.format(seed, number)) == 1, (seed, number)
     return len(asked)
