@@ -1,17 +1,23 @@
 """Runs that go on when their terminal is gone, in a process of their own that the next studio finds and steers."""
 
+import argparse
 import os
 import select
 import signal
-import subprocess
-import threading
+from contextlib import closing
 from pathlib import Path
 
+import pytest
+
+from marginalia_tui.agent import agents, detached
 from marginalia_tui.domain.runs import RunStatus
+from marginalia_tui.headless import runs, verbs
+from marginalia_tui.headless.signals import Interrupted
 from marginalia_tui.settings import Settings, save_settings
+from marginalia_tui.studio import Studio
 from tests.support.scripted_server import ScriptedServer
-from tests.terminal.homes import AGENT, Held, check_exactly_once, furnish, only_run, until_run
-from tests.terminal.support import ENTER, SECONDS, Terminal, environment, program, say
+from tests.terminal.homes import AGENT, Held, check_exactly_once, furnish, only_run
+from tests.terminal.support import ENTER, SECONDS, Terminal, say
 
 
 class HeldTwice(Held):
@@ -76,32 +82,44 @@ def test_a_run_works_on_without_its_terminal_and_the_next_studio_steers_it(home:
         check_exactly_once(home, book)
 
 
-def test_a_verb_works_on_without_its_terminal_and_is_parked_by_sigterm(home: Path) -> None:
-    held = HeldTwice(1)
+def test_a_run_is_worked_detached_and_parked_by_sigterm(home: Path) -> None:
+    held = Held(1)
     with ScriptedServer(held) as server:
         book = furnish(home, server.url)
-        save_settings(home, Settings(keep_working=True))
-        process = subprocess.Popen(
-            program("--home", home, "--json", "run", "start", AGENT), stdout=subprocess.PIPE, env=environment()
-        )
+        with closing(Studio(home)) as studio:
+            with studio.store.read() as tx:
+                agent = agents.find_agent(tx, AGENT)
+            studio.runner.start(agent.uuid)
+        assert only_run(home).status is RunStatus.PAUSED
+        told = say(home, "run", "work", "latest", "--detached")
+        assert told.returncode == 0, told.stderr
         assert held.there.wait(SECONDS)
-        held.there.clear()
-        process.send_signal(signal.SIGHUP)
-        told = threading.Thread(target=process.communicate)
-        told.start()
-        assert held.there.wait(SECONDS)
-        told.join(SECONDS)
-        assert process.returncode == 128 + signal.SIGHUP
         pid = _worker(home)
-        assert pid != process.pid
         os.kill(pid, signal.SIGHUP)  # it has no terminal to lose
-        assert say(home, "run", "work", "latest", "--detached").returncode == 1
         os.kill(pid, signal.SIGTERM)
         _until_gone(pid)
-        assert only_run(home).status is RunStatus.PAUSED
-        again = say(home, "run", "work", "latest", "--detached")
-        assert again.returncode in (0, 3), again.stderr
-        until_run(home, lambda run: run.status is RunStatus.DONE)
-        _until_gone(_worker(home))
+        run = only_run(home)
+        assert (run.status, run.interrupted) == (RunStatus.PAUSED, True)
+        with closing(Studio(home)) as studio:
+            studio.runner.work(run.uuid)
+            studio.runner.wait(run.uuid, lambda seen: seen.status is RunStatus.DONE, SECONDS)
         check_exactly_once(home, book)
         assert (home / "logs" / "background.log").read_text() == ""
+
+
+@pytest.mark.parametrize(("number", "keeps"), [(signal.SIGHUP, True), (signal.SIGHUP, False), (signal.SIGTERM, True)])
+def test_a_verb_hands_its_runs_over_when_it_is_hung_up(
+    home: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, keeps: bool
+) -> None:
+    handed: list[Path] = []
+    monkeypatch.setattr(detached, "hand_over", lambda home, runner: handed.append(home))
+
+    def hang_up(studio: Studio, options: argparse.Namespace) -> int:
+        assert studio.runner.working() == []
+        raise Interrupted(number)
+
+    monkeypatch.setitem(runs.VERBS, "list", hang_up)
+    save_settings(home, Settings(keep_working=keeps))
+    with pytest.raises(Interrupted):
+        verbs.do(argparse.Namespace(verb="run", action="list", json=False), home)
+    assert handed == ([home] if keeps and number == signal.SIGHUP else [])
