@@ -22,7 +22,8 @@ SMALLEST = (40, 12)
 """Columns and lines of the smallest terminal."""
 
 
-_LAST = ("app.bar", "app.help", "app.quit")
+_BAR, _BAR_ALWAYS = "app.bar", "app.bar_always"
+_LAST = (_BAR, "app.help", "app.quit")
 """The keys that end the line of keys."""
 
 
@@ -170,6 +171,8 @@ class KeyLine(Widget):
         """The bindings that are shown, those of the focus first, each with its first key."""
         found: dict[tuple[str, str], tuple[str, Binding, Any]] = {}
         active_keys = self.screen.active_bindings
+        focused = self.screen.focused
+        writing = focused is not None and focused.check_consume_key("slash", "/")
         # A key that goes before one of the focus stands in its place there: here each owner's keys stay together.
         # A key that was changed keeps the place that it had.
         rank: dict[tuple[DOMNode, str], int] = {}
@@ -179,6 +182,11 @@ class KeyLine(Widget):
                     rank.setdefault((owner, each.id or key), len(rank))
         for active in sorted(active_keys.values(), key=lambda it: rank[it.node, it.binding.id or it.binding.key]):
             binding = active.binding
+            if writing and binding.id == _BAR and binding.key == "slash":
+                # Textual knows this key by another name than its sign, and would offer it where it is a letter.
+                continue
+            if writing and binding.id == _BAR_ALWAYS:
+                binding = replace(binding, id=_BAR, description="command", show=True)
             if entering := _does_enter(binding, active.node):
                 binding = replace(binding, description=entering, show=True)
             if binding.show and active.enabled:

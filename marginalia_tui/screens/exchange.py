@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from marginalia_tui.domain.errors import Occupied
 from marginalia_tui.domain.paths import typed_path
-from marginalia_tui.widgets.dialogs import Confirm, Form
+from marginalia_tui.widgets.dialogs import Confirm, Form, Notice
 from marginalia_tui.widgets.fields import Field
 from marginalia_tui.widgets.filepicker import FilePicker
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from marginalia_tui.screens.host import Host
 
 SUFFIXES = (".md", ".markdown", ".txt", ".text", ".epub", ".docx", ".docm", ".jsonl", ".json", ".png", ".charx", ".nwx")
+LONG = 160
+"""Characters of an answer that nobody reads before a notice is gone."""
 LEVELS = (("", "recognise"), *((str(level), "#" * level) for level in range(1, 7)))
 
 
@@ -61,6 +63,14 @@ async def ask_import(host: "Host", desk: "Desk") -> Wanted | None:
     return Wanted(path, str(kind["title"]), "", int(level) if level else None)
 
 
+async def tell_all(host: "Host", sentence: str, *, title: str) -> None:
+    """Tells what came in or went out: a long answer, with what was left out, stays until it is closed."""
+    if len(sentence) > LONG:
+        await host.ask(Notice(sentence, title=title))
+    else:
+        host.tell(sentence)
+
+
 async def export_book(host: "Host", desk: "Desk", book: str, title: str) -> None:
     """Asks for a format and a path, writes the book, and says where."""
     formats = await host.call(desk.library.formats)
@@ -84,10 +94,12 @@ async def export_book(host: "Host", desk: "Desk", book: str, title: str) -> None
         return
     format, path = str(answer["format"]), typed_path(str(answer["path"]))
     try:
-        host.tell(await host.call(lambda: desk.library.take_out(book, path, format=format, force=False)))
+        told = await host.call(lambda: desk.library.take_out(book, path, format=format, force=False))
     except Occupied as error:
-        if await host.ask(Confirm(f"{error.place} exists already. Write over it?", severity="replaces the file")):
-            host.tell(await host.call(lambda: desk.library.take_out(book, path, format=format, force=True)))
+        if not await host.ask(Confirm(f"{error.place} exists already. Write over it?", severity="replaces the file")):
+            return
+        told = await host.call(lambda: desk.library.take_out(book, path, format=format, force=True))
+    await tell_all(host, told, title="Exported")
 
 
 def _proposal(desk: "Desk", title: str) -> str:

@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from marginalia_tui.domain.errors import Refused
+from marginalia_tui.screens.exchange import tell_all
 from marginalia_tui.widgets.dialogs import Ask, Confirm
 from marginalia_tui.widgets.filepicker import FilePicker
 
@@ -21,7 +22,7 @@ async def import_lore(host: "Host", desk: "Desk", book: str | None, above: str |
     path = await host.ask(FilePicker("The lorebook to import", folder, mode="open", suffixes=SUFFIXES))
     if path is not None:
         made = await host.command_on(book, "import-lore", file=str(path), parent=above)
-        host.tell(made.sentence)
+        await tell_all(host, made.sentence, title="Imported")
 
 
 async def export_lore(host: "Host", desk: "Desk", book: str | None, lorebook: str, name: str) -> None:
@@ -39,4 +40,4 @@ async def export_lore(host: "Host", desk: "Desk", book: str | None, lorebook: st
         if not await host.ask(Confirm(f"{error.message} Write over it?", severity="replaces the file")):
             return
         made = await host.command_on(book, "export-lore", file=path.strip(), lorebook=lorebook, replace=True)
-    host.tell(made.sentence)
+    await tell_all(host, made.sentence, title="Exported")
