@@ -292,7 +292,7 @@ def test_a_reader_at_the_end_stays_there(home: Path) -> None:
             await rig.until(lambda: rig.sees("paragraph number 60"))
             go.set()
             await status(rig, console, "IDLE")
-            await rig.until(lambda: rig.sees("ask_user (said above)"))
+            await rig.until(lambda: rig.sees("More?"))
             assert console.transcript.pinned
 
         play(home, steps)
