@@ -19,7 +19,7 @@ NOVEL = "# One\n\nIt was *night*.\n\n# Two\n\nIt was day.\n"
 def test_an_empty_library_says_what_to_do_first(home: Path) -> None:
     async def steps(rig: Rig) -> None:
         assert rig.sees("The library is empty")
-        assert rig.sees("i  imports a file")
+        assert rig.sees("i  imports one: Markdown")
         assert rig.sees("n  begins a new book")
         await rig.press("d", "x", "r", "enter")
         assert isinstance(rig.app.screen, LibraryScreen)
