@@ -92,14 +92,17 @@ class LiveFeed:
                 self._go_to(words, first)
 
     def _words_at_top(self) -> str:
-        """The words at the top of the window when they belong to the live answer."""
+        """The words at the top of the window when they belong to the live answer; below an empty line the next ones."""
         transcript = self._transcript
         index, line = transcript.position()
         if index < self._rows:
             return ""
-        layout = transcript.layout_of(index)
-        start = layout.lines[line].start if line < len(layout.lines) else 0
-        return layout.text[start : start + SNIPPET].strip()
+        for block in range(index, transcript.block_count()):
+            layout = transcript.layout_of(block)
+            for each in layout.lines[line if block == index else 0 :]:
+                if words := layout.text[each.start : each.end].strip()[:SNIPPET]:
+                    return words
+        return ""
 
     def _go_to(self, words: str, first: int) -> None:
         transcript = self._transcript
