@@ -10,7 +10,7 @@ NOVEL = "# The Novel\n\n## One\n\nThere sat teh cat.\n\n## Two\n\nTwo words.\n"
 def test_an_empty_home_says_what_to_do_first(tmp_path: Path) -> None:
     home = tmp_path / "new" / "home"
     with Terminal("--home", home, cold=True) as seen:
-        seen.until("[Library]", "The library is empty.", "imports a file or a folder")
+        seen.until("[Library]", "The library is empty.", "imports one: Markdown")
         seen.send("q")
         assert seen.ended() == 0
     assert (home / "studio.db").exists()
@@ -25,7 +25,7 @@ def test_a_book_is_imported_read_edited_saved_and_the_edit_undone(home: Path, tm
     with Terminal("--home", home, size=(80, 24), cold=True) as seen:
         seen.until("The library is empty.")
         seen.send("i")
-        seen.until("Import", "Ctrl+S saves")
+        seen.until("Import", "Ctrl+S chooses the file")
         seen.send(CTRL_S)
         seen.until("The file to import", "novel.md")
         seen.send(DOWN)

@@ -89,7 +89,7 @@ def test_a_file_that_is_no_book_is_one_sentence(home: Path, tmp_path: Path) -> N
     with Terminal("--home", home, size=(120, 30)) as seen:
         seen.until("[Library]", ">The Book")
         seen.send("i")
-        seen.until("Import", "Ctrl+S saves")
+        seen.until("Import", "Ctrl+S chooses the file")
         seen.send(CTRL_S)
         seen.until("The file to import", "bad.epub")
         seen.send(DOWN)
