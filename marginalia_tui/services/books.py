@@ -11,6 +11,7 @@ from marginalia_tui.domain.errors import Ambiguous, Invalid, NotFound
 from marginalia_tui.domain.items import Book
 from marginalia_tui.domain.runs import HOLDING
 from marginalia_tui.domain.sentences import quoted
+from marginalia_tui.services.exchange.manuscript import one_line
 from marginalia_tui.services.folders import folder_tree
 from marginalia_tui.store import tables
 from marginalia_tui.store.journal import Act
@@ -140,12 +141,12 @@ def pick_one(found: Sequence[_T], name: str, what: str, names: Sequence[str], sh
 
 
 def check_title(title: str) -> str:
-    """A title without the space around it.
+    """A title on one line, without the space around it; hard and wide spaces within stay.
 
     Raises:
         Invalid: it is empty or longer than a title may be.
     """
-    title = " ".join(title.split())
+    title = one_line(title)
     if not title:
         raise Invalid("Give the book a title: it may not be empty.")
     if len(title) > TITLE_LENGTH:

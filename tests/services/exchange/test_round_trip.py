@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 
 from marginalia_tui.domain.errors import MarginaliaError
+from marginalia_tui.services.books import check_title
 from marginalia_tui.services.exchange.blocks import Block, text_of
 from marginalia_tui.services.exchange.docx_reader import read_docx
 from marginalia_tui.services.exchange.docx_writer import write_docx
@@ -212,3 +213,7 @@ def test_a_part_of_two_megabytes_that_says_the_same_again_is_no_bomb(tmp_path: P
     book = a_manuscript("The lamp was lit at dusk. " * 80_000, "short")
     write_manuscript(book, format, tmp_path / "out")
     assert words_of(read_manuscript(tmp_path / "out").manuscript) == words_of(book)
+
+
+def test_a_hard_space_in_the_title_of_a_book_stays() -> None:
+    assert check_title(" Dr.\xa0Jekyll\n and  Mr.\u3000Hyde ") == "Dr.\xa0Jekyll and Mr.\u3000Hyde"
