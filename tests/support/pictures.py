@@ -123,7 +123,7 @@ async def console(app: MarginaliaApp, pilot: "Pilot[int]") -> None:
     """The console of the finished run, where it begins to correct."""
     await agents(app, pilot)
     await pilot.press("enter")
-    await until(pilot, lambda: shows(app, "finish"), "the transcript")
+    await until(pilot, lambda: shows(app, "I am a set of rules"), "the transcript")
     await pilot.press("home")
     await until(pilot, lambda: shows(app, "offline proofreader"), "its first words")
     await pilot.press("pagedown")
