@@ -40,7 +40,7 @@ def main() -> None:
             began = time.monotonic()
             fighters = [
                 subprocess.Popen(
-                    [sys.executable, "-m", "bench.leases", home, folder, run, made.agent.uuid, str(number)],
+                    [sys.executable, "-m", "bench.leases", home, folder, run, made.agent.uuid, str(number), str(TIMES)],
                     stdout=subprocess.PIPE,
                     text=True,
                 )
@@ -76,17 +76,17 @@ def _show(told: list[dict[str, Any]], seconds: float, calls: int, epoch: int) ->
         raise SystemExit("A run had two owners.")
 
 
-def fighter(home: str, folder: str, run: str, agent: str, number: str) -> None:
+def fighter(home: str, folder: str, run: str, agent: str, number: str, times: str) -> None:
     """One of the processes, with so many threads that fight."""
     witness = Witness(Path(folder))
     studio = Studio(Path(home))
     seeds = [int(number) * THREADS + thread for thread in range(THREADS)]
-    times = TIMES // (PROCESSES * THREADS)
+    each = int(times) // (PROCESSES * THREADS)
     with witnessed(witness), ThreadPoolExecutor(THREADS) as pool:
-        fights = [pool.submit(fight, studio.store, studio.runner, run, agent, times, seed) for seed in seeds]
-        fought = [each.result() for each in fights]
+        fights = [pool.submit(fight, studio.store, studio.runner, run, agent, each, seed) for seed in seeds]
+        fought = [ended.result() for ended in fights]
         studio.close()
-    sent = {seed: each["send"] for seed, each in zip(seeds, fought, strict=True)}
+    sent = {seed: done["send"] for seed, done in zip(seeds, fought, strict=True)}
     done = sum(fought, Counter[str]())
     print(json.dumps({"done": done, "epochs": witness.epochs, "twice": witness.twice, "sent": sent}))
 

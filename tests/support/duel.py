@@ -111,7 +111,7 @@ def fight(store: Store, runner: Runner, run: str, agent: str, times: int, seed: 
         "force": force,
     }
     while done["resume"] + done["work"] < times:
-        name = chance.choice(list(acts))
+        name = chance.choice([*acts, "resume", "resume"])
         try:
             acts[name]()
         except (Busy, NotFound, Refused, StatusConflict):
