@@ -144,7 +144,7 @@ def _answers_since_try(rows: Sequence[Entry]) -> int:
     return max(count, RETRY_ROUNDS)
 
 
-def instructions(agent: AgentDefinition, cap: int, wish: Wish, piece: int = 0) -> str:
+def instructions(agent: AgentDefinition, cap: int, wish: Wish, piece: int = 0, most: int = 0) -> str:
     """The last message of the request: the prompt of the agent, else the studio's own, and what belongs to it.
 
     Args:
@@ -152,11 +152,15 @@ def instructions(agent: AgentDefinition, cap: int, wish: Wish, piece: int = 0) -
         cap: tokens that fit; a summary is to be a small part of them.
         wish: perhaps with a focus.
         piece: the number of the piece that is summarised; 0 when it is all.
+        most: tokens that the model may write in one answer; 0 is not known.
     """
     texts = [agent.compaction_prompt.strip() or prompt("compaction")]
     if piece:
         texts.append(prompt("compaction-piece").format(number=piece))
     words = max(100, min(1_200, cap // 24)) if cap else 1_200
+    if most:
+        # Small models write more than they are told, and a summary that is cut off is none.
+        words = min(words, max(50, most // 3))
     texts.append(prompt("compaction-length").format(words=words))
     if wish.focus.strip():
         texts.append(prompt("compaction-focus").format(focus=wish.focus.strip()[:2_000]))
@@ -277,7 +281,7 @@ class _Writer:
         models, model = setup.models, setup.model
 
         def framed(messages: Sequence[Message], piece: int) -> Request:
-            said = instructions(setup.agent, cap, self._wish, piece)
+            said = instructions(setup.agent, cap, self._wish, piece, model.max_output)
             if not self._plain:
                 return replace(self._frame, messages=(*messages, Message(role="user", text=said)))
             told = Message(role="user", text=f"{shrinking.as_text(messages)}\n\n{said}")

@@ -295,6 +295,7 @@ def test_whose_prompt_asks() -> None:
     assert compaction.instructions(ours, 0, wish).startswith("Ours.")
     assert compaction.instructions(with_prompts(agent, Settings()), 0, wish).startswith(ASKS)
     assert "at most 100 words" in compaction.instructions(agent, 1_000, wish)
+    assert "at most 60 words" in compaction.instructions(agent, 1_000, wish, most=180)
     assert (held.system_prompt, with_prompts(agent, Settings()).system_prompt) == ("Be.", "")
 
 
