@@ -21,9 +21,10 @@ lint: $(STAMP)
 	$(BIN)/lint-imports
 
 # Many tests start the program: compiled once here, and not by each of them where Python is told to keep no bytecode.
+# Neighbours share what a module sets up, so each worker gets a piece of the whole; one that is done takes of another's.
 test: lint
 	$(BIN)/python -m compileall -q marginalia_tui tests
-	$(BIN)/pytest -n 3
+	$(BIN)/pytest -n 3 --dist worksteal
 
 bench: $(STAMP)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
