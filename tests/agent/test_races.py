@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from marginalia_tui.agent import approvals
+from marginalia_tui.agent import approvals, inbox
 from marginalia_tui.agent.runs import Run
 from marginalia_tui.domain.errors import StatusConflict
 from marginalia_tui.domain.runs import RunStatus
@@ -156,6 +156,14 @@ def _send(made: Desk, run: str) -> None:
     made.runner.send(run, "Leave the dialect.")
 
 
+def _force_and_command(made: Desk, run: str) -> None:
+    made.runner.send(run, "Leave the dialect.")
+    made.runner.command(run, "/append-to-part 3 mine")
+    with made.store.read() as tx:
+        message, _ = inbox.queued(tx, run)
+    made.runner.force(run, message.id)
+
+
 def _park(made: Desk, run: str) -> None:
     worker = made.runner.worker(run)
     if worker is not None:
@@ -212,6 +220,26 @@ def test_what_is_sent_at_any_moment_is_heard_once_or_refused(new_store: NewStore
             else:
                 assert not heard, at
     assert came >= len(every) - MISSED
+
+
+def test_what_is_forced_and_commanded_at_any_moment_is_done_once_or_refused(
+    new_store: NewStore, moments: Moments
+) -> None:
+    """No call without a result or with two, the message heard once, the command run once."""
+    with new_store() as store:
+        every = _every_moment(store, moments, SCRIPT)
+    for at in every[::5]:
+        with new_store() as store, _disturbed(store, moments, SCRIPT, at, _force_and_command) as (made, run, refused):
+            seen = _rest(made, run)
+            assert seen.status is RunStatus.DONE, (at, seen)
+            rows = made.entries(run)
+            asked = [call.id for entry in rows for call in entry.message.calls]
+            assert asked == [entry.message.call_id for entry in rows if entry.message.role == "tool"], at
+            done = 0 if refused or not moments.came else 1
+            assert sum(entry.message.text == "Leave the dialect." for entry in rows) == done, at
+            assert part_texts(store, made.book, seen.copy)[2].count("mine") == done, at
+            with store.read() as tx:
+                assert inbox.is_empty(tx, run), at
 
 
 @pytest.mark.parametrize("act", [_pause, _pause_now, _stop_keep, _stop_discard, _send, _park])
