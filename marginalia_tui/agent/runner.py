@@ -20,6 +20,7 @@ from marginalia_tui.agent import (
     inbox,
     limits,
     opening,
+    recovery,
     runlog,
     runs,
     steering,
@@ -37,7 +38,7 @@ from marginalia_tui.agent.tools import AddedTool, build_tools
 from marginalia_tui.agent.worker import Observer, Worker
 from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.domain.chat import Message, ModelDefinition
-from marginalia_tui.domain.errors import Busy, Invalid, MarginaliaError, NotFound, StatusConflict
+from marginalia_tui.domain.errors import Invalid, MarginaliaError, NotFound, StatusConflict
 from marginalia_tui.domain.runs import RunStatus
 from marginalia_tui.llm.models import Models
 from marginalia_tui.services.models import get_model
@@ -50,14 +51,10 @@ from marginalia_tui.store.store import ReadTx, Store, WriteTx
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 1.0
-"""After so long without a commit it is asked whether the process that works a run still lives."""
 PARK_SECONDS = 5.0
 """How long the end of the studio waits for its workers."""
 
 _RESUMABLE = (RunStatus.PAUSED, RunStatus.STOPPED_KEPT, RunStatus.FAILED)
-
-RECOVERED = "The studio ended while it worked. Resume it, and it goes on exactly where it was."
 
 
 _Taken = tuple[RunSetup, lease.Lease, bool]
@@ -618,27 +615,7 @@ class Runner:
         Raises:
             Busy: it did not in time.
         """
-        changed = threading.Event()
-        end = float("inf") if seconds is None else time.monotonic() + seconds
-
-        def heard(touched: Touched) -> None:
-            if touched.run(run):
-                changed.set()
-
-        unsubscribe = self._store.bus.subscribe(heard)
-        try:
-            while True:
-                changed.clear()
-                with self._store.read() as tx:
-                    seen = get_run(tx, run)
-                if until(seen):
-                    return seen
-                if (left := end - time.monotonic()) <= 0:
-                    raise Busy(f"The run is still {seen.status.value}: the process that works it does not answer.")
-                if not changed.wait(min(LOOK_SECONDS, left)):
-                    self.recover(run)
-        finally:
-            unsubscribe()
+        return recovery.wait_for(self._store, run, until, seconds)
 
     def recover(self, only: str | None = None) -> list[str]:
         """Gives the runs a status whose process died: nobody works them. To be called when the studio starts.
@@ -646,31 +623,7 @@ class Runner:
         Returns:
             The runs that were recovered.
         """
-        with self._store.read() as look:
-            found = [run for run in runs.list_runs(look, limit=1_000) if only in (None, run.uuid)]
-        left = [run for run in found if run.status.active and run.status is not RunStatus.WAITING_APPROVAL]
-        recovered = []
-        for run in left:
-            if lease.is_free(self._store, run.uuid, run.epoch):
-                try:
-                    self._recover(run)
-                    recovered.append(run.uuid)
-                except (Busy, StatusConflict):
-                    continue  # another studio was quicker
-        return recovered
-
-    def _recover(self, seen: Run) -> None:
-        with self._store.write(Act(actor="studio", label="recovery", run=seen.uuid)) as tx:
-            held = lease.take(tx, seen.uuid)
-            run = get_run(tx, seen.uuid)
-            if run.status is RunStatus.STOPPING:
-                end = RunStatus.STOPPED_DISCARDED if run.wish == "discard" else RunStatus.STOPPED_KEPT
-                transition(tx, run, end)
-            elif run.status is RunStatus.RUNNING:
-                transition(tx, run, RunStatus.PAUSED, RECOVERED, wish="recovered")
-            else:
-                transition(tx, run, RunStatus.PAUSED, expected=(RunStatus.PAUSING,))
-        held.release()
+        return recovery.recover(self._store, only)
 
     def working(self) -> list[str]:
         """The runs that are worked here."""

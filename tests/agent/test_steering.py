@@ -421,7 +421,7 @@ def test_waiting_ends_in_time_though_everything_changes_all_the_time(store: Stor
 
 
 def test_waiting_for_a_run_whose_process_dies_ends(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marginalia_tui.agent.runner.LOOK_SECONDS", 0.02)
+    monkeypatch.setattr("marginalia_tui.agent.recovery.LOOK_SECONDS", 0.02)
     held: list[Lease] = []
     with ScriptedServer() as server, desk(store, server.url, ["One."]) as made:
         with monkeypatch.context() as patch:
