@@ -19,8 +19,9 @@ _SENTENCE = re.compile(rf"[^\n]*?(?:[.!?\u2026]+[{_CLOSERS}]*(?=\s)|[\u3002\uff0
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text without the space around them; empty lines are none."""
-    return [found for match in _SENTENCE.finditer(text) if (found := match.group().strip())]
+    """The sentences of a text without the space around them; lines that are empty or only break are none."""
+    pieces = (match.group().strip() for match in _SENTENCE.finditer(text))
+    return [each for each in pieces if each.strip("\\> ")]
 
 
 def sentence_diff(before: str, after: str) -> list[Segment]:

@@ -17,6 +17,7 @@ from marginalia_tui.domain.errors import Refused
         ("It cost 3.50 there... Well\u2026 no.", ["It cost 3.50 there...", "Well\u2026", "no."]),
         ("\u591c\u96e8\u3002\u706f\u3092\u6d88\u3059\u3002", ["\u591c\u96e8\u3002", "\u706f\u3092\u6d88\u3059\u3002"]),
         ("  \n \n", []),
+        ("> A verse\\\n> \\\n\\\n>\n> goes on.", ["> A verse\\", "> goes on."]),
     ],
 )
 def test_sentences(text: str, found: list[str]) -> None:
