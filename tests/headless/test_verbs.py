@@ -290,8 +290,14 @@ def test_a_run_that_rests_is_exit_3_and_goes_on(program: Program, novel: Path) -
         (queued,) = program("run", "queue", "latest").json
         assert program("run", "queue", "latest", "--cancel", str(queued["id"])).json == []
         assert program("run", "queue", "latest", "--cancel", str(queued["id"])).code == 1
-        assert program("run", "send", "latest", "Yes.").code == 0
-        assert server.chats[2].body["messages"][-1]["content"] == "Yes."
+        ran = program("run", "command", "latest", "/list-parts")
+        assert (ran.code, ran.lines[-1]["status"]) == (3, "IDLE")
+        assert program("run", "command", "latest", "/delete-part 1").code == 1
+        assert program("run", "send", "latest", "Yes.", "--detach").code == 3
+        (queued,) = program("run", "queue", "latest").json
+        assert program("run", "queue", "latest", "--force", str(queued["id"])).code == 0
+        assert program("run", "queue", "latest", "--force", str(queued["id"])).code == 1
+        assert server.chats[2].body["messages"][-1]["content"].endswith("Yes.")
 
 
 def test_approve_and_deny(program: Program, novel: Path) -> None:
@@ -307,6 +313,8 @@ def test_approve_and_deny(program: Program, novel: Path) -> None:
         assert shown["worked_by"] is None
         (waiting,) = shown["pending_approvals"]
         assert waiting["command"] == "replace-part-text"
+        assert waiting["named"]["text"] == "New." and waiting["named"]["part"] in waiting["changes"][0]
+        assert (len(waiting["changes"]), waiting["problem"]) == (1, None)
         attached = program("run", "attach", "latest")
         assert attached.code == 3
         assert attached.lines[-1] == {**attached.lines[-1], "event": "rest", "status": "WAITING_APPROVAL"}
