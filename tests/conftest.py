@@ -1,6 +1,7 @@
 import gc
 import logging
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
@@ -26,6 +27,17 @@ def _quiet_log() -> Iterator[None]:
             handler.close()
         logger.propagate = True
     logging.captureWarnings(False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _runtime_folder() -> Iterator[None]:
+    """Where processes listen whose home has a long path: what killed ones leave there ends with the tests."""
+    with (
+        tempfile.TemporaryDirectory(prefix="m-", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("XDG_RUNTIME_DIR", folder)
+        yield
 
 
 NewHome = Callable[[Path], Path]
