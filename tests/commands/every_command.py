@@ -56,6 +56,13 @@ ROWS = [
         ),
         ("/undo", "Undone: Search and replace", "/undo twice", "takes no arguments"),
         ("/redo", "Redone: Search and replace", "/redo", "nothing to redo"),
+        # Agents
+        ("/agent-pause Copyist true", "pauses now", "/agent-pause Nobody", "Nobody"),
+        ("/agent-resume", "goes on", "/agent-resume x Nobody", "Nobody"),
+        ('/agent-send "Only part 1."', "was told", '/agent-send ""', "Write something"),
+        ("/agent-finish", "is done", "/agent-finish Nobody", "Nobody"),
+        ("/agent-stop", "is kept", "/agent-stop Nobody", "Nobody"),
+        ("/agent-discard", "thrown away", "/agent-discard Nobody", "Nobody"),
         # Structure
         ('/create-part "The end."', "Part 4 is new", '/create-part "[...]"', "left out"),
         ('/insert-part 1 "A page between."', "Part 2 is new", "/insert-part 9 text", "no part '9'"),

@@ -1,14 +1,17 @@
 """Every command of the registry is called once as it should be and once as it should not be, on one small store."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from marginalia_tui.commands.definition import CommandDefinition, Severity
 from marginalia_tui.commands.render import to_plain
-from marginalia_tui.domain.errors import Invalid, MarginaliaError
+from marginalia_tui.commands.steering import Steered
+from marginalia_tui.domain.errors import Invalid, MarginaliaError, NotFound
 from marginalia_tui.domain.items import Lorebook
+from marginalia_tui.store.store import ReadTx, WriteTx
 from tests.commands.every_command import ROWS, Row, table
 from tests.commands.lore_world import LoreWorld
 from tests.commands.world import DISPATCHER, World, other_book
@@ -19,6 +22,23 @@ HANDLES = {"part", "lorebook", "entry", "annotation"}
 """The kinds of items that an agent names by handles."""
 GIVEN = {"text": "words", "integer": 1, "number": 1.0, "boolean": True, "branch": "1"}
 """Something for each type of parameter."""
+
+
+class Runs:
+    """The run of an agent, which does whatever it is told; `agent.steered` has the real ones."""
+
+    def find(self, tx: ReadTx, agent: str | None, book: str | None) -> Steered:
+        if agent not in (None, "Copyist"):
+            raise NotFound(f"There is no agent {agent!r}.")
+        return Steered("r1", "Copyist", "RUNNING")
+
+    def pause(self, tx: WriteTx, run: str, *, now: bool) -> None: ...
+    def stop(self, tx: WriteTx, run: str, *, keep: bool) -> None: ...
+    def finish(self, tx: WriteTx, run: str) -> None: ...
+    def resume(self, tx: WriteTx, run: str, note: str) -> None: ...
+    def send(self, tx: WriteTx, run: str, text: str) -> None:
+        if not text:
+            raise Invalid("Write something to send.")
 
 
 @pytest.fixture
@@ -57,7 +77,7 @@ def test_every_command_works_and_refuses(library: World, tmp_path: Path) -> None
 def _answers(library: World, row: Row, folder: str) -> list[str]:
     before = library.journal()
     try:
-        said = to_plain(DISPATCHER.run_line(row.good.replace("{tmp}", folder), library.author))
+        said = to_plain(DISPATCHER.run_line(row.good.replace("{tmp}", folder), replace(library.author, steering=Runs)))
     except MarginaliaError as error:
         return [f"refused with {error.message!r}"]
     wrong = [] if row.says in said else [f"{row.says!r} is not in {said!r}"]
@@ -69,7 +89,7 @@ def _answers(library: World, row: Row, folder: str) -> list[str]:
 def _refuses(library: World, row: Row, folder: str) -> list[str]:
     before = library.journal()
     try:
-        said = to_plain(DISPATCHER.run_line(row.bad.replace("{tmp}", folder), library.author))
+        said = to_plain(DISPATCHER.run_line(row.bad.replace("{tmp}", folder), replace(library.author, steering=Runs)))
     except MarginaliaError as error:
         wrong = [] if row.refused in error.message else [f"{row.refused!r} is not in {error.message!r}"]
         return wrong + (["it was refused and has changed something"] if library.journal() != before else [])

@@ -8,7 +8,7 @@ from pydantic import Field
 from marginalia_tui.commands.context import Context, Effect
 from marginalia_tui.commands.declare import command
 from marginalia_tui.commands.definition import Param, Severity
-from marginalia_tui.commands.results import Result
+from marginalia_tui.commands.results import Told
 from marginalia_tui.commands.steering import Steered, Steering
 from marginalia_tui.domain.errors import Refused
 from marginalia_tui.store.store import WriteTx
@@ -21,7 +21,7 @@ Words = Annotated[Annotated[str, Field(max_length=40_000)], Param("what to say t
 Note = Annotated[Annotated[str, Field(max_length=40_000)], Param("a word for it")]
 
 
-class RunSteered(Result):
+class RunSteered(Told):
     """What a run was told."""
 
     run: str
@@ -31,10 +31,6 @@ class RunSteered(Result):
     def sentence(self) -> str:
         """Who was told what."""
         return f"{self.agent}: {self.done}"
-
-    def untold(self) -> frozenset[str]:
-        """All of it is in the sentence."""
-        return frozenset({"run", "agent", "done"})
 
 
 def _found(ctx: Context, agent: str) -> tuple[Steering, Steered]:
