@@ -128,6 +128,8 @@ def define(*functions: Callable[..., object]) -> CommandDefinition:
         Invalid: one is no command or not complete, or they do not go together; the sentence says it.
     """
     definition = outline(*functions)
+    for each in definition.forms:
+        each.read()
     _check_apart(definition.name, definition.forms)
     if definition.for_model and all(each.rest for each in definition.forms):
         raise Invalid(

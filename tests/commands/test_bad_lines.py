@@ -376,8 +376,9 @@ WITHOUT_A_BOOK = {
     "list-trash", "restore-from-trash", "delete-for-good", "empty-trash",
     "search-library", "get-statistics", "get-goals", "set-day-goal", "list-all-lorebooks", "delete-unused-lorebook",
     "import-book",
+    "agent-pause", "agent-stop", "agent-discard", "agent-resume", "agent-finish", "agent-send",
 }  # fmt: skip
-"""What can be said of the library alone."""
+"""What can be said of the library alone, or of an agent by its name."""
 
 
 def test_without_a_book_every_command_that_needs_one_says_so(world: World) -> None:

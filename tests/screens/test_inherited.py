@@ -158,7 +158,7 @@ def test_the_defaults_of_the_user_are_set_on_the_screen_of_settings(home: Path) 
         return found
 
     async def steps(rig: Rig) -> None:
-        await rig.press("f5", "6", "enter")
+        await rig.press("f5", "7", "enter")
         screen = await rig.reach(SettingsScreen)
         assert screen.table.rows[0].cells == ("Language", "en", "built in")
         await rig.press("enter")
