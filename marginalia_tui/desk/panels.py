@@ -132,7 +132,7 @@ class PanelDesk:
             name = row.name or "(no name)"
             shown.append(PanelRow(each.entry, name, WHY[each.reason], text, dim=number >= len(active)))
         about = f"{len(active):,} of {len(rows):,} entries are active" if rows else ""
-        empty = "This book has no lore.\n\nCtrl+L, then n  writes the first entry\nCtrl+L, then a  reads a file"
+        empty = "This book has no lore.\n\nCtrl+L, then n  first entry\nCtrl+L, then a  from a file"
         return PanelView("lore", "Lore", tuple(shown), about, empty)
 
     def _entry_texts(self, uuids: Sequence[str]) -> dict[str, str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 WHOSE: "tuple[Of, ...]" = ("run", "agent", "book")
 HEADS = {"run": "Findings of this run", "agent": "Findings of this agent", "book": "Findings of this book"}
-NONE = "Nothing was reported. An agent reports what it finds and does not change; it is kept here."
+NONE = "Nothing was reported.\n\nWhat an agent finds and does not change, it can report: it is kept here."
 COLUMNS = (Column("When", drop=2), Column("Agent", drop=1), Column("Finding", grow=1, minimum=10))
 
 
