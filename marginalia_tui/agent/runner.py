@@ -6,8 +6,6 @@ works is steered by its row alone.
 """
 
 import logging
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,14 +26,12 @@ from marginalia_tui.agent import (
 )
 from marginalia_tui.agent.agents import get_agent
 from marginalia_tui.agent.delivery import RESTING
-from marginalia_tui.agent.elsewhere import Elsewhere
-from marginalia_tui.agent.live import LiveAnswer, LiveBuffer
 from marginalia_tui.agent.prompt import context_cap
 from marginalia_tui.agent.runs import Run, get_run, transition
-from marginalia_tui.agent.serving import WireServer
 from marginalia_tui.agent.setup import RunSetup, with_prompts
 from marginalia_tui.agent.tools import AddedTool, build_tools
-from marginalia_tui.agent.worker import Observer, Worker
+from marginalia_tui.agent.worker import Observer
+from marginalia_tui.agent.workers import Workers
 from marginalia_tui.commands.dispatch import Dispatcher
 from marginalia_tui.domain.chat import Message, ModelDefinition
 from marginalia_tui.domain.errors import Invalid, MarginaliaError, NotFound, StatusConflict
@@ -44,15 +40,11 @@ from marginalia_tui.llm.models import Models
 from marginalia_tui.services.models import get_model
 from marginalia_tui.settings import Settings
 from marginalia_tui.store import lease
-from marginalia_tui.store.bus import Touched
 from marginalia_tui.store.journal import Act
 from marginalia_tui.store.spaces import copy_book
 from marginalia_tui.store.store import ReadTx, Store, WriteTx
 
 log = logging.getLogger(__name__)
-
-PARK_SECONDS = 5.0
-"""How long the end of the studio waits for its workers."""
 
 _RESUMABLE = (RunStatus.PAUSED, RunStatus.STOPPED_KEPT, RunStatus.FAILED)
 
@@ -73,17 +65,12 @@ class RunnerParts:
     """Those that extensions bring."""
 
 
-class Runner:
-    """Starts and steers runs, and keeps the workers of this process."""
+class Runner(Workers):
+    """Starts and steers runs; the workers that begin are those of this process."""
 
     def __init__(self, parts: RunnerParts) -> None:
+        super().__init__(parts.store)
         self._parts = parts
-        self._store = parts.store
-        self._workers: dict[str, Worker] = {}
-        self._lock = threading.Lock()
-        self._closing = False
-        self._wire = WireServer(parts.store.home, self._live_here, self._hurried)
-        self._elsewhere = Elsewhere(parts.store)
 
     # Beginning and going on.
 
@@ -443,12 +430,8 @@ class Runner:
             raise
 
     def _let_go(self, run: str, taken: Sequence[_Taken]) -> None:
-        with self._lock:
-            worker = self._workers.get(run)
-            if worker is not None and worker.began:
-                return
-            if taken:
-                self._workers.pop(run, None)
+        if not self._drop(run, unbegun=bool(taken)):
+            return
         for _, held, _ in taken:
             held.release()
         try:
@@ -483,18 +466,6 @@ class Runner:
         held = lease.take(tx, seen.uuid, take_over=take_over, address=self._wire.address)
         taken.append((setup, held, False))
         return True
-
-    def _begin(
-        self, setup: RunSetup, held: lease.Lease, observers: Sequence[Observer], *, errand: bool = False
-    ) -> None:
-        worker = Worker(setup, held, observers, errand=errand)
-        worker.live.hear(self._wire.wake)
-        with self._lock:
-            self._workers[held.run] = worker
-            closing = self._closing
-        if closing:
-            worker.park()
-        worker.start()
 
     def setup(self, tx: ReadTx, agent: str, *, model: ModelDefinition | None = None) -> RunSetup:
         """What the work of an agent would begin with now; `model` in place of its own.
@@ -550,18 +521,6 @@ class Runner:
         with self._store.write(Act(actor="author", label="finish", run=run)) as tx:
             steering.finish(tx, run)
 
-    def hurry(self, run: str, *, now: bool) -> None:
-        """Has whoever works the run see at once what its row says, here or in another process."""
-        if (worker := self.worker(run)) is None:
-            self._elsewhere.hurry(run)
-        elif now:
-            worker.stop_call()
-
-    def _hurried(self, run: str) -> None:
-        """Another process changed the row of a run that is worked here."""
-        if self.worker(run) is not None:
-            self._store.bus.publish(Touched(everything=True))
-
     def acknowledge(self, run: str) -> None:
         """The author looks at it: its mark of attention goes."""
         with self._store.read() as look:
@@ -570,42 +529,7 @@ class Runner:
         with self._store.write(Act(actor="author", label="seen", run=run)) as tx:
             runs.acknowledge(tx, get_run(tx, run))
 
-    # The workers of this process.
-
-    def worker(self, run: str) -> Worker | None:
-        """The worker of a run, when this process works it."""
-        with self._lock:
-            worker = self._workers.get(run)
-            if worker is not None and worker.done.is_set():
-                del self._workers[run]
-                return None
-            return worker
-
-    def live(self, run: str, seen: int = -1) -> LiveAnswer | None:
-        """The answer that is being written, when it is newer than version `seen`; of a run that is watched too."""
-        live = self._live_here(run) or self._elsewhere.live(run)
-        return live.look(seen) if live is not None else None
-
-    def is_live(self, run: str) -> bool:
-        """Whether an answer is being written, as far as it is seen here."""
-        live = self._live_here(run) or self._elsewhere.live(run)
-        return live is not None and live.is_open
-
-    def _live_here(self, run: str) -> LiveBuffer | None:
-        worker = self.worker(run)
-        return worker.live if worker is not None else None
-
-    def watch(self, run: str) -> bool:
-        """Has the answers of a run that another process works be seen while they are written.
-
-        Returns:
-            Whether they are: not when the run is worked here or by nobody, or its process can't be heard.
-        """
-        return self.worker(run) is None and self._elsewhere.watch(run)
-
-    def forget(self, run: str) -> None:
-        """Nobody looks at a run any more."""
-        self._elsewhere.forget(run)
+    # Runs of any process.
 
     def wait(self, run: str, until: Callable[[Run], bool], seconds: float | None = None) -> Run:
         """Waits until a run of any process fulfils a condition, and returns it as it is then.
@@ -624,43 +548,3 @@ class Runner:
             The runs that were recovered.
         """
         return recovery.recover(self._store, only)
-
-    def working(self) -> list[str]:
-        """The runs that are worked here."""
-        with self._lock:
-            return [run for run, worker in self._workers.items() if not worker.done.is_set()]
-
-    def leave(self, runs: Sequence[str], seconds: float) -> Iterator[str]:
-        """Lets go of runs, RUNNING as they are, so that another process takes them up.
-
-        Args:
-            runs: their uuids.
-            seconds: how long an answer or call that goes on may come to its end before it is given up.
-
-        Yields:
-            Each run that is free now. One that comes to its own end meanwhile, or does not end at all, is not.
-        """
-        found = [worker for run in runs if (worker := self.worker(run)) is not None]
-        for worker in found:
-            worker.leave()
-        end = time.monotonic() + seconds
-        for worker in found:
-            if not worker.done.wait(max(0.0, end - time.monotonic())):
-                worker.park()
-        end = time.monotonic() + PARK_SECONDS
-        for worker in found:
-            if worker.done.wait(max(0.0, end - time.monotonic())) and worker.rested is None:
-                yield worker.run
-
-    def park(self, seconds: float = PARK_SECONDS) -> None:
-        """Has every worker of this process give up what goes on and pause; waits for that, but not for ever."""
-        with self._lock:
-            self._closing = True
-            workers = list(self._workers.values())
-        for worker in workers:
-            worker.park()
-        end = time.monotonic() + seconds
-        for worker in workers:
-            worker.done.wait(max(0.0, end - time.monotonic()))
-        self._wire.close()
-        self._elsewhere.close()

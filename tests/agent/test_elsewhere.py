@@ -11,7 +11,7 @@ from marginalia_tui.agent.doors import NoDoor
 from marginalia_tui.agent.elsewhere import Elsewhere
 from marginalia_tui.agent.events import CallMade, Rested, RoundBegan, RunEvent, TextArrived
 from marginalia_tui.agent.follow import follow
-from marginalia_tui.agent.runner import PARK_SECONDS
+from marginalia_tui.agent.workers import PARK_SECONDS
 from marginalia_tui.domain.chat import ModelDefinition
 from marginalia_tui.domain.errors import Busy, NotFound
 from marginalia_tui.domain.runs import RunStatus
