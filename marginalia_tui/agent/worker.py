@@ -352,6 +352,7 @@ class Worker:
             outcome = self._calls.refuse(call, prompt("cut-call"), notice=transcript.CUT)
         elif self._calls.must_wait(run, call):
             self._wait_for_approval(run, call.id, end)
+            return  # the author forced a message in the very moment: the next step cuts the call off
         elif (made := self._make(call, len(end.open_calls))) is not None:
             outcome = made
         else:

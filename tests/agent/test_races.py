@@ -171,6 +171,13 @@ def _force_and_command(made: Desk, run: str) -> None:
     made.runner.force(run, message.id)
 
 
+def _force(made: Desk, run: str) -> None:
+    made.runner.send(run, "Leave the dialect.")
+    with made.store.read() as tx:
+        (message,) = inbox.queued(tx, run)
+    made.runner.force(run, message.id)
+
+
 def _park(made: Desk, run: str) -> None:
     worker = made.runner.worker(run)
     if worker is not None:
@@ -297,3 +304,19 @@ def test_an_approval_that_is_asked_for_in_the_moment_of_an_act(new_store: NewSto
             seen = _rest(made, run)
             assert (seen.status, seen.reason) == (RunStatus.DONE, "All.")
             assert part_texts(store, made.book, seen.copy)[0] == "New."
+
+
+def test_a_message_that_is_forced_in_the_moment_in_which_a_call_asks(new_store: NewStore, moments: Moments) -> None:
+    """The call is cut off, as it is when it waits already, and the agent decides anew."""
+    fields = {"commands": "all", "destructive": "ask"}
+    with new_store() as store:
+        every = _every_moment(store, moments, ASKS, **fields)
+    cut = 0
+    for at in every:
+        with new_store() as store, _disturbed(store, moments, ASKS, at, _force, **fields) as (made, run, _):
+            seen = _rest(made, run)
+            assert seen.status in (RunStatus.WAITING_APPROVAL, RunStatus.DONE), (at, seen)
+            if seen.status is RunStatus.DONE:
+                cut += 1
+                assert not made.results(run)[0][0], at
+    assert cut > 0
