@@ -17,7 +17,7 @@ from tests.support.runs import SECONDS, desk
 from tests.support.scripted_server import ScriptedServer
 from tests.support.upheld import Ledger, check_owners, check_runs, drops_noted
 
-EXAMPLES, STEPS = 5, 24
+EXAMPLES, STEPS = 4, 24
 
 
 class Control(RuleBasedStateMachine):
@@ -109,8 +109,8 @@ class Control(RuleBasedStateMachine):
 
 
 def test_f40_control_in_any_order_leaves_every_run_sound(new_store: NewStore) -> None:
-    Control.new_store = staticmethod(new_store)  # type: ignore[method-assign, assignment]
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    Control.new_store = staticmethod(new_store)
+    run_state_machine_as_test(
         Control,
         settings=settings(
             max_examples=EXAMPLES,

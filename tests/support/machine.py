@@ -230,9 +230,10 @@ class Hand:
     def let(self) -> None:
         """Waits a moment for the run to get on."""
         with self.store.read() as tx:
-            (run,) = runs.list_runs(tx, agent=self.agent, limit=1) or [None]
-        if run is None:
+            newest = runs.list_runs(tx, agent=self.agent, limit=1)
+        if not newest:
             return
+        (run,) = newest
         try:
             self.runner.wait(run.uuid, lambda now: now.rounds > run.rounds or not now.status.active, LET_SECONDS)
         except Busy:

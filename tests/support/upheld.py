@@ -120,6 +120,7 @@ def check_runs(store: Store, ledger: Ledger, *, resting: bool = False) -> Counte
         mine = rows[run.uuid]
         seen["runs"] += 1
         seen["rows"] += len(mine)
+        assert run.status is not RunStatus.FAILED, f"the studio has a fault: {run}"
         assert [row.ordinal for row in mine] == list(range(len(mine))), f"rows with gaps: {run}"
         seen["calls"] += _check_calls(run, mine)
         why = refusal(wire_messages(Request(system="You edit.", messages=tuple(row.message for row in read[run.uuid]))))
