@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from marginalia_tui.agent import agents, approvals, errands, inbox, transcript
+from marginalia_tui.agent import agents, approvals, compaction, errands, inbox, transcript
 from marginalia_tui.agent.runs import Run, list_runs
 from marginalia_tui.agent.transcript import AUTHOR_COMMAND, Entry
 from marginalia_tui.domain.chat import ModelDefinition
@@ -47,7 +47,7 @@ CALLS = 9
 """Of the agent, each made once."""
 ROUNDS = 8
 CUT_OFF = prompt("cut-call")[:30]
-STEPS = 30
+TRIES = 30
 """Processes in the life of a run, at most."""
 SECONDS = 60
 
@@ -56,22 +56,19 @@ def _append(*numbers: int) -> Reply:
     return calls(*(("append-to-part", {"part": f"h:m{n}", "text": "+"}) for n in numbers), usage=(100, 10))
 
 
-BEFORE: dict[int, tuple[Reply, tuple[str, str] | None]] = {
+STEPS: dict[int, tuple[Reply, tuple[str, str] | None]] = {
     0: (calls(("list-parts", {}), usage=(100, 10)), ("send", FIRST)),
     1: (_append(1, 2), None),
     2: (_append(2), None),
     3: (_append(3), ("command", COMMAND)),
     4: (_append(4, 5), ("command", "/compact")),
-    5: (_append(5), ("command", "/compact")),
+    5: (_append(5), None),
+    6: (calls(("replace-part-text", {"part": "h:m7", "text": "Seven anew"}), usage=(100, 10)), ("send", SECOND)),
+    7: (_append(8), None),
+    8: (calls(("finish", {"report": "All of it."}), usage=(100, 10)), None),
 }
 """Calls that were made -> what the agent answers, and what the author leaves while it does; 2 and 5 only come up where
-the second call of an answer was cut off."""
-AFTER: dict[int, tuple[Reply, tuple[str, str] | None]] = {
-    0: (calls(("replace-part-text", {"part": "h:m7", "text": "Seven anew"}), usage=(100, 10)), ("send", SECOND)),
-    1: (_append(8), None),
-    2: (calls(("finish", {"report": "All of it."}), usage=(100, 10)), None),
-}
-"""The same behind the summary."""
+the second call of an answer was cut off. The summary comes after the fourth or the sixth call, as the kill has it."""
 
 Disturb = Callable[[int, Reply], Reply]
 """What becomes of the n-th answer of a server, from 1."""
@@ -154,6 +151,8 @@ class Life:
         self._asked: dict[str, list[threading.Event]] = {}
         """Where the run stood -> its requests there, set when their answer was sent whole."""
         self._number = 0
+        self._summed_up = 0
+        """Calls that the summary stands for."""
         self._faults: list[str] = []
         home.mkdir(mode=0o700)
         with (
@@ -168,15 +167,16 @@ class Life:
         messages = body["messages"]
         whole = threading.Event()
         self._number += 1
-        if str(messages[-1]["content"]).startswith("Stop working for a moment"):
-            place = "summary"
-            reply, leaves = text(SUMMARY, usage=(100, 10)), None
+        results = [str(each["content"]) for each in messages if each["role"] == "tool"]
+        made = len([each for each in results if not each.startswith(CUT_OFF)])
+        leaves: tuple[str, str] | None = None
+        if "Stop working for a moment." in str(messages[-1]["content"]):
+            place, self._summed_up = "summary", made
+            reply = text(SUMMARY, usage=(100, 10))
         else:
-            after = any(SUMMARY in str(each["content"]) for each in messages)
-            results = [str(each["content"]) for each in messages if each["role"] == "tool"]
-            made = len([each for each in results if not each.startswith(CUT_OFF)])
-            place = f"{'after' if after else 'before'} {made}"
-            reply, leaves = (AFTER if after else BEFORE).get(made, (error(400, f"Nobody asks at {place}."), None))
+            made += self._summed_up if any(SUMMARY in str(each["content"]) for each in messages) else 0
+            place = f"{made} calls"
+            reply, leaves = STEPS.get(made, (error(400, f"Nobody asks after {place}."), None))
         self._asked.setdefault(place, []).append(whole)
         if leaves is not None:
             self._leave(*leaves)
@@ -273,7 +273,7 @@ class Life:
                 self.home,
                 Settings(webhook_url=url, webhook_format="gotify", webhook_always=True, webhook_local=True),
             )
-            for _ in range(STEPS):
+            for _ in range(TRIES):
                 verb = self._next()
                 if verb is None:
                     break
@@ -315,7 +315,12 @@ class Life:
         commands = [row.message.text for row in rows if row.notice == AUTHOR_COMMAND]
         hold(len(commands) == 1 and COMMAND in commands[0], f"commands of the author: {commands}")
         summaries = [row for row in rows if row.summary]
-        hold(len(summaries) == 1, f"{len(summaries)} summaries")
+        failed = [row.message.text for row in rows if row.notice == compaction.FAILED]
+        hold(self._is_pulled or not failed, f"no summary where no server failed: {failed}")
+        hold(len(summaries) + len(failed) == 1, f"{len(summaries)} summaries, {len(failed)} that failed")
+        if failed:
+            self.told.reasons[" ".join(failed[0].split())] += 1
+            return
         place = summaries[0].ordinal
         hold(all(row.compacted == (row.ordinal < place) for row in rows), "what the summary stands for")
 
