@@ -270,9 +270,11 @@ ACTS: dict[str, Callable[[Hand, Run], object]] = {
 
 
 def play(hand: Hand, steps: int) -> Counter[str]:
-    """Does so many acts at random; how often each was done, and how many were refused."""
+    """Does so many acts at random, and looks for owners now and then; how often each was done, or refused."""
     done: Counter[str] = Counter()
-    for _ in range(steps):
+    for step in range(steps):
+        if step % 10 == 0:
+            check_owners(hand.store)
         name = hand.choose()
         if name == "a third studio":
             with studio(hand.store.home) as (store, runner):
