@@ -102,7 +102,9 @@ class Bench:
         reasons = self._live(seed, what, disturb=pull(way, first, count, wait), timeout=1.0)
         for reason in reasons:
             if not any(word in reason.lower() for word in PULLS[way]):
-                self.told.failures.append(f"seed {seed} ({what}): the reason tells something else: {reason}")
+                failure = f"seed {seed} ({what}): the reason tells something else: {reason}"
+                print(failure, flush=True)
+                self.told.failures.append(failure)
 
     def _live(self, seed: int, what: str, **options: Any) -> list[str]:
         told = Told()
