@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from sqlalchemy import select
 
-from marginalia_tui.agent.transcript import Entry
+from marginalia_tui.agent.transcript import CUT, Entry
 from marginalia_tui.domain.chat import Call
 from marginalia_tui.domain.items import Plan
 from marginalia_tui.llm.calls import read_arguments
@@ -69,17 +69,22 @@ def _same_arguments(one: str, two: str) -> bool:
 
 
 def _rounds(rows: Sequence[Entry]) -> list[_Made]:
-    """The rounds since the author last spoke, newest first; those without a call are left out."""
+    """The rounds since the author last spoke, newest first.
+
+    Those without a call are left out, and those whose call was cut off: it was not made (`setbacks`).
+    """
     found: list[_Made] = []
     results: dict[str | None, str] = {}
+    cut = False
     for entry in reversed(rows):
         message = entry.message
         if message.role == "tool":
             results[message.call_id] = message.text
+            cut = cut or entry.notice == CUT
         elif message.role == "assistant":
-            if message.calls:
+            if message.calls and not cut:
                 found.append(_Made(message.calls, tuple(results.get(call.id, "") for call in message.calls)))
-            results = {}
+            results, cut = {}, False
         elif speaks_for_author(entry):
             break
         if len(found) == WINDOW:

@@ -46,3 +46,20 @@ def _ends_the_row(entry: Entry) -> bool:
 def broke_off(answer: Entry) -> bool:
     """Whether an answer is text that broke off, without a call."""
     return answer.notice == CUT and not answer.message.calls
+
+
+def cut_too_often(rows: Sequence[Entry]) -> bool:
+    """Whether answers broke off again and again, each before a call of it was made."""
+    count = 0
+    made = False
+    for entry in reversed(rows):
+        message = entry.message
+        if message.role == "tool":
+            made = made or message.ok
+        elif message.role == "assistant":
+            if entry.notice != CUT or made:
+                break
+            count += 1
+        elif entry.notice == CUT_ANSWER or speaks_for_author(entry):
+            break
+    return count > MOST

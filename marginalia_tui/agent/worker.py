@@ -251,6 +251,9 @@ class Worker:
             self._pause(repeats.REASON)
         elif setbacks.broke_off(end.answer):
             self._set_back(setbacks.CUT_ANSWER, setbacks.CUT_REASON)
+        elif setbacks.cut_too_often(self._rows):
+            self._notice(setbacks.CUT_ANSWER, prompt(setbacks.CUT_ANSWER))
+            self._pause(setbacks.CUT_REASON)
         elif not calls and (run.interactive or transcript.nudges(self._rows) >= MAX_NUDGES):
             self._end_turn(run, RunStatus.IDLE, end.answer.message.text.strip() or "It answered nothing.")
         elif not calls:

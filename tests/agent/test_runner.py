@@ -9,6 +9,7 @@ import pytest
 
 from marginalia_tui.agent import inbox
 from marginalia_tui.agent.events import CallAnswered, CallMade, Rested, RoundBegan, TextArrived
+from marginalia_tui.agent.setbacks import CUT_REASON
 from marginalia_tui.domain.chat import ModelDefinition
 from marginalia_tui.domain.errors import Invalid, Locked, NotFound, Refused, StatusConflict
 from marginalia_tui.domain.items import Book, Part, Plan
@@ -183,6 +184,26 @@ def test_f05_a_call_that_was_cut_off_is_not_made(store: Store) -> None:
         assert "cut off" in answer
         assert part_texts(store, made.book, seen.copy) == ["One."]
         assert server.requests[1].body["messages"][2]["tool_calls"][0]["function"]["arguments"] == "{}"
+
+
+def test_f05_calls_that_are_cut_off_again_and_again_pause_with_the_reason(store: Store) -> None:
+    """It is the server, or its limit, and no circle of the model's; an answer of which a call was made is progress."""
+    cut = text("I append.", calls=[("append-to-part", '{"part": "h:m1", "text": "and th')], finish="length")
+    some = text(
+        calls=[("append-to-part", '{"part": "h:m1", "text": "+"}'), ("append-to-part", '{"part": "h:m1", "te')],
+        finish="length",
+    )
+    with (
+        ScriptedServer([cut, some, cut, cut, cut, cut, *_finish("Done.")]) as server,
+        desk(store, server.url, ["One."]) as made,
+    ):
+        run = made.start()
+        seen = made.rest(run)
+        assert (seen.status, seen.reason) == (RunStatus.PAUSED, CUT_REASON)
+        assert seen.rounds == 6
+        assert not [row for row in made.entries(run) if row.notice == "circles"]
+        made.runner.resume(run)
+        assert made.rest(run).status is RunStatus.DONE
 
 
 def test_f04_a_broken_call_is_kept_as_written_and_sent_as_empty(store: Store) -> None:
